@@ -21,7 +21,7 @@ class Cache:
     def __init__(self, n_layers: int, context_length: int) -> None:
         self.n_layers, self.context_length = n_layers, context_length
         self.length = 0
-        self._keys = self._values = torch.empty(n_layers, 0, 0, 0, 0)
+        self._held = torch.empty(2, n_layers, 0, 0, context_length, 0)
 
     @torch.no_grad()
     def update(
@@ -35,12 +35,13 @@ class Cache:
         end = self.length + T
         if end > self.context_length:
             raise refuse("the number of cached tokens", end, f"at most the context_length of {self.context_length}")
-        room = (self.n_layers, B, H, self.context_length, dk)
-        if self._keys.shape != room or self._keys.dtype != k.dtype:
+        room = (2, self.n_layers, B, H, self.context_length, dk)
+        if self._held.shape != room or self._held.dtype != k.dtype:
             if self.length > 0:
-                raise refuse("the batch size", B, f"{self._keys.shape[1]}, as many rows as the cache holds")
-            self._keys, self._values = k.new_empty(room), v.new_empty(room)
-        keys, values = self._keys[layer, :, :, :end], self._values[layer, :, :, :end]
+                rows = self._held.shape[2]
+                raise refuse("the new keys' batch size", B, f"{rows}, of the same shape and type as what is cached")
+            self._held = k.new_empty(room)
+        keys, values = self._held[:, layer, :, :, :end]
         keys[:, :, self.length :], values[:, :, self.length :] = k, v
         if layer == self.n_layers - 1:
             self.length = end
@@ -48,11 +49,11 @@ class Cache:
 
     def select(self, rows: Int64[Tensor, " rows"]) -> None:
         """Make row i of the batch what row rows[i] was; a row may come twice or not at all (beam search)."""
-        room = (self.n_layers, len(rows), *self._keys.shape[2:])
-        for name in ("_keys", "_values"):
-            held = getattr(self, name)[:, rows, :, : self.length]  # the rest of the room holds nothing worth copying
-            setattr(self, name, held.new_empty(room))
-            getattr(self, name)[:, :, :, : self.length] = held
+        held = self._held[:, :, rows, :, : self.length]  # the rest of the room holds nothing worth copying
+        room = list(self._held.shape)
+        room[2] = len(rows)
+        self._held = held.new_empty(room)
+        self._held[:, :, :, :, : self.length] = held
 
     def reset(self) -> None:
         """Hold no tokens again; the memory is kept for what comes."""

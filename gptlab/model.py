@@ -82,7 +82,7 @@ class CausalSelfAttention(nn.Module):
         q, k, v = self.qkv(x).view(B, T, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)  # each (B,H,T,dk)
         if cache is not None:
             if not self.causal:
-                raise refuse("cache", cache, "None where tokens see later ones: what is cached never saw them")
+                raise refuse("cache", type(cache), "None where tokens see later ones: what is cached never saw them")
             k, v = cache.update(self.layer, k, v)
         z = self._fused(q, k, v) if self.fused else self._written_out(q, k, v)
         return self.dropout(self.output(z.transpose(1, 2).reshape(B, T, d)))
@@ -177,7 +177,7 @@ class GPT(nn.Module):
         """What stands before the unembedding (after the final norm, where there is one): (B,T,d)."""
         # ids is annotated as a plain Tensor here so that a wrong type meets this refusal, not a type checker's.
         start = 0 if cache is None else cache.length
-        self._check(ids, start)
+        self.check(ids, start)
         x = self._embed(ids, start)
         for block in self.blocks:
             x = block(x, cache)
@@ -188,11 +188,8 @@ class GPT(nn.Module):
         output = self.token_embedding if self.unembedding is None else self.unembedding
         return F.linear(hidden, output.weight)
 
-    def _embed(self, ids: Int64[Tensor, "B T"], start: int) -> Float[Tensor, "B T d"]:
-        positions = self.position_embedding[start : start + ids.shape[1]]
-        return self.dropout(self.token_embedding(ids) + positions)
-
-    def _check(self, ids: Tensor, start: int) -> None:
+    def check(self, ids: Tensor, start: int = 0) -> None:
+        """Refuse ids that the model cannot take behind `start` tokens, with a ValueError that says what would do."""
         if not isinstance(ids, Tensor) or ids.dtype != torch.int64:
             raise refuse("ids' type", getattr(ids, "dtype", type(ids)), "a tensor of torch.int64")
         if ids.ndim != 2 or ids.numel() == 0:
@@ -206,6 +203,10 @@ class GPT(nn.Module):
             row, place = ((ids < 0) | (ids >= self.config.vocab_size)).nonzero()[0].tolist()
             would_do = f"a token id from 0 to {self.config.vocab_size - 1}, the model's vocabulary"
             raise refuse(f"ids[{row}, {place}]", int(ids[row, place]), would_do)
+
+    def _embed(self, ids: Int64[Tensor, "B T"], start: int) -> Float[Tensor, "B T d"]:
+        positions = self.position_embedding[start : start + ids.shape[1]]
+        return self.dropout(self.token_embedding(ids) + positions)
 
     def _initialise(self) -> None:
         for name, parameter in self.named_parameters():

@@ -1,0 +1,185 @@
+"""What a story has said so far, and the phrases it is told with.
+
+Every method that tells words is a coroutine: it yields `Turn`s and is sent the lemmas that were chosen. Indices count
+the words of the story from 0.
+"""
+
+from collections.abc import Generator
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import NamedTuple
+
+from gptlab.world.choice import Choice, Link, one_of, with_article
+from gptlab.world.lexicon import Lexicon
+
+
+class Turn(NamedTuple):
+    """The next word's distribution and the words it looks back to."""
+
+    choice: Choice
+    links: tuple[Link, ...] = ()
+
+
+Word = Generator[Turn, str, str]  # a coroutine that tells a word and returns its lemma
+Words = Generator[Turn, str, None]  # a coroutine that tells any number of words
+
+
+@dataclass
+class Person:
+    """Somebody who has been named, and where the names were said last."""
+
+    first: str
+    first_at: int
+    surname: str
+    surname_at: int
+    female: bool
+
+
+@dataclass
+class Thing:
+    """A thing: its noun and colour, the place or owner told last, and where each of them was said last.
+
+    `bound_at` is where the noun stands in the sentence that told the place or the owner, -1 if nothing moved it.
+    """
+
+    noun: str
+    noun_at: int
+    colour: str
+    colour_at: int
+    place: str = ""
+    place_at: int = -1
+    owner: Person | None = None
+    bound_at: int = -1
+
+
+class Narrator:
+    """The words told so far and the phrases that tell more."""
+
+    def __init__(self, lexicon: Lexicon):
+        self.lexicon = lexicon
+        self.length = 0  # words told so far, and so the index of the next one
+        self.people: list[Person] = []  # the hero, then the friend
+        self.things: list[Thing] = []
+
+    @property
+    def hero(self) -> Person:
+        return self.people[0]
+
+    # Words ----------------------------------------------------------------------------------------------------------
+
+    def choose(self, choice: Choice, *links: Link) -> Word:
+        lemma = yield Turn(choice, links)
+        self.length += 1
+        return lemma
+
+    def any_of(self, lemmas: tuple[str, ...], *links: Link, category: str | None = None) -> Word:
+        return self.choose(one_of(lemmas, category), *links)
+
+    def say(self, *lemmas: str) -> Words:
+        for lemma in lemmas:
+            yield from self.choose(one_of((lemma,)))
+
+    def certain(self, lemma: str, *links: Link) -> Word:
+        return self.choose(one_of((lemma,)), *links)
+
+    def a(self, lemmas: tuple[str, ...], category: str | None = None) -> Word:
+        """An indefinite article, then one of the words that go with it."""
+        articles, by_article = with_article(lemmas, category)
+        article = yield from self.choose(articles)
+        return (yield from self.choose(by_article[article]))
+
+    # People ---------------------------------------------------------------------------------------------------------
+
+    @property
+    def hero_link(self) -> Link:
+        return Link(self.hero.first_at, "coreference")
+
+    def he(self) -> Word:
+        return self.certain(*self.pronoun("he", "she"))
+
+    def his(self) -> Word:
+        return self.certain(*self.pronoun("his", "her"))
+
+    def pronoun(self, male: str, female: str) -> tuple[str, Link]:
+        return (female if self.hero.female else male), self.hero_link
+
+    def new_person(self, first: str | None = None) -> Words:
+        """A first name (unless it has been said already) and a surname, neither of them shared with anybody."""
+        if first is None:
+            first = yield from self.any_of(without(self.lexicon.name, *(person.first for person in self.people)))
+        surname = yield from self.any_of(without(self.lexicon.surname, *(person.surname for person in self.people)))
+        female = first in self.lexicon.female_name
+        self.people.append(Person(first, self.length - 2, surname, self.length - 1, female))
+
+    def name_again(self, people: list[Person], *links: Link) -> Words:
+        """The full name of one of the people, all of them equally likely."""
+        named = (Link(person.first_at, "coreference") for person in people)
+        first = yield from self.any_of(tuple(person.first for person in people), *named, *links)
+        yield from self.surname_again(first)
+
+    def surname_again(self, first: str) -> Words:
+        """The surname that goes with the first name just said."""
+        person = next(person for person in self.people if person.first == first)
+        asked = [Link(self.length - 1, "query")] if len(self.people) > 1 else []
+        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *asked)
+        person.first_at, person.surname_at = self.length - 2, self.length - 1
+
+    # Things ---------------------------------------------------------------------------------------------------------
+
+    def new_thing(self) -> Words:
+        """Article, colour and noun of a thing, other than those before."""
+        colours = without(self.lexicon.colour, *(thing.colour for thing in self.things))
+        colour = yield from self.a(colours, category="colour")
+        noun = yield from self.any_of(without(self.lexicon.thing, *(thing.noun for thing in self.things)))
+        self.things.append(Thing(noun, self.length - 1, colour, self.length - 2))
+
+    def noun_again(self, things: list[Thing]) -> Generator[Turn, str, Thing]:
+        """The noun of one of the things, all of them equally likely."""
+        links = [Link(thing.noun_at, "coreference") for thing in things]
+        if len(things) < len(self.things):  # which of them these are was told by what became of the things
+            links += self.bindings()
+        noun = yield from self.any_of(tuple(thing.noun for thing in things), *links)
+        thing = next(thing for thing in things if thing.noun == noun)
+        thing.noun_at = self.length - 1
+        return thing
+
+    def asked(self, thing: Thing) -> list[Link]:
+        """The noun in the question; it decides the answer where there is another thing that it could have been."""
+        return [Link(thing.noun_at, "query")] if len(self.things) > 1 else []
+
+    def bindings(self) -> list[Link]:
+        """The nouns of the sentences that moved a thing; with a single thing they could have named no other."""
+        return [Link(t.bound_at, "binding") for t in self.things if t.bound_at >= 0] if len(self.things) > 1 else []
+
+    def new_place(self, thing: Thing) -> Words:
+        """A place where the thing is from now on, other than where it was."""
+        thing.place = yield from self.any_of(without(self.lexicon.place, thing.place))
+        thing.place_at = self.length - 1
+
+    # Nouns and verbs ------------------------------------------------------------------------------------------------
+
+    def one_or_many(self, nouns: tuple[tuple[str, str], ...]) -> Generator[Turn, str, bool]:
+        """A noun in the singular or the plural; tells whether it is plural."""
+        noun = yield from self.any_of(singulars(nouns) + plurals(nouns))
+        return noun in plurals(nouns)
+
+    def beside_landmark(self) -> Words:
+        yield from self.any_of(self.lexicon.preposition)
+        yield from self.say("the")
+        yield from self.one_or_many(self.lexicon.landmark)
+
+
+@lru_cache(maxsize=100_000)
+def without(lemmas: tuple[str, ...], *left_out: str) -> tuple[str, ...]:
+    """The lemmas except some; the same tuple for the same question, so that `one_of` knows it again."""
+    return tuple(lemma for lemma in lemmas if lemma not in left_out)
+
+
+@lru_cache(maxsize=None)
+def singulars(pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(one for one, _ in pairs)
+
+
+@lru_cache(maxsize=None)
+def plurals(pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
+    return tuple(many for _, many in pairs)

@@ -1,0 +1,370 @@
+"""The process that tells a story of the small world, one word at a time.
+
+`tell` is a coroutine. It yields a `Turn`, the exact distribution of the next word together with what that
+distribution looks back to, and is sent the lemma that was chosen. It draws nothing itself: every choice is told by the
+word that it emits. Who draws the words samples a story, who feeds a given text scores it, and who stops in the middle
+reads the true distribution of the next word (``gptlab.world.truth`` does all three).
+
+A story goes through scenes, always in this order. A scene in brackets may be left out. What may come next at the start
+of a sentence is decided by the scene before it and by what there is to tell or to ask.
+
+    opening     "Tom Baker lived in the old village." · "One morning Tom Baker walked to the forest." ·
+                "There was once a painter named Tom Baker."            Tom is the hero, "he" or "she" from now on
+    (mood)      "He was happy because the morning was sunny."
+    thing       "There was a red ball in the garden." · "In the garden he saw a red ball."
+    (second)    "There was also a blue hat in the cave."
+    one of      group      "He found seven apples near the gate."
+                animals    "The dogs near the gate were hungry." · "The dogs that he saw were hungry." ·
+                           "His dogs near the gate were hungry."
+                homonym    "In the market he saw a bat. The bat was broken." · "In the forest … The bat was asleep."
+    (count)     "He counted the apples: one, two, three, four, five, six, seven."          after a group alone
+    (one of)    move       "Then Tom Baker took the ball to the kitchen."
+                gift       "Later he gave the ball to Anna Stone."                         Anna is the friend
+    (speech)    'Anna Stone said, "I like the red ball."' · "Tom Baker said, 'We must go to the forest!'" ·
+                '"My dogs near the gate like the garden," said Anna Stone.'
+    (where)     "Where was the ball? It was in the kitchen."
+    (who)       "Who had the ball? Anna Stone had it."
+    (colour)    "What colour was the ball? It was red."
+    (how_many)  "How many apples were there? There were seven."
+    (closing)   "At last he went home with his dog."
+
+What the truth looks back to (`Link.kind`; the source is the index of an earlier word):
+
+    coreference  a pronoun to the hero's name; a name or noun said again to where it was said last
+    induction    a surname to where it was said last after the same first name
+    agreement    a verb to the head of its subject, across the phrase between them
+    state        an answer, or the thing of a colour, to the word that told it last
+    count        the next number to the last one; going on or stopping to the last one and to how many were found
+    quotation    the closing mark to the opening one
+    sense        the state of a homonym to the place that settles what it is
+    query        an answer to the noun in the question; a surname to the first name before it; a thing to its colour
+    binding      what is asked of two things to the noun in the sentence that moved one or gave it away
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from gptlab.world.choice import Choice, Link, one_of
+from gptlab.world.lexicon import END, QUOTES, Lexicon
+from gptlab.world.narrator import Narrator, Words, plurals, singulars
+
+ORDER = (
+    ("mood",),
+    ("thing",),
+    ("second",),
+    ("group", "animals", "homonym"),
+    ("count",),
+    ("move", "gift"),
+    ("speech",),
+    ("where",),
+    ("who",),
+    ("colour",),
+    ("how_many",),
+    ("closing",),
+)
+
+_FIRST_WORD = {
+    "homonym": "in", "where": "where", "who": "who", "colour": "what", "how_many": "how", "closing": "at"
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Plan:
+    """How likely each scene is when the story has come to it and there is something for it to tell."""
+
+    mood: float = 0.3
+    thing: float = 1.0
+    second: float = 0.4
+    group: float = 0.4
+    animals: float = 0.35
+    homonym: float = 0.25
+    count: float = 0.6
+    move: float = 0.5
+    gift: float = 0.35
+    speech: float = 0.45
+    where: float = 0.6
+    who: float = 0.7
+    colour: float = 0.35
+    how_many: float = 0.6
+    closing: float = 0.25
+
+
+def tell(lexicon: Lexicon, plan: Plan) -> Words:
+    """Tell a story: a coroutine of `Turn`s that is sent lemmas, and returns once it is sent the end of text."""
+    story = Story(lexicon)
+    yield from story.opening()
+    scene = "opening"
+    while True:
+        starts = list(story.starts(scene, plan))
+        scenes = {word: scene for word, _, scene in starts}
+        names_hero = [story.hero_link] if scenes.keys() & {"he", "she", "his", "her"} else []
+        names = [Link(person.first_at, "coreference") for person in story.people if person.first in scenes]
+        word = yield from story.choose(Choice((word, p) for word, p, _ in starts), *names_hero, *names)
+        if word == END:
+            return
+        scene = scenes[word]
+        yield from getattr(story, scene)(word)
+
+
+class Story(Narrator):
+    """The scenes. Each is told after its first word, which `starts` has offered and which it is given."""
+
+    number_at = countable_at = -1  # where the hero found how many of what; -1 if nothing was found
+
+    def starts(self, scene: str, plan: Plan) -> Iterator[tuple[str, float, str]]:
+        """What the next sentence may begin with after a scene: (first word, probability, scene)."""
+        left = 1.0
+        done = 0 if scene == "opening" else next(i for i, scenes in enumerate(ORDER) if scene in scenes) + 1
+        for scenes in ORDER[done:]:
+            likely = {name: getattr(plan, name) for name in scenes if self.can(name, scene)}
+            for name, probability in likely.items():
+                words = self.first_words(name)
+                for word, share in words.items():
+                    yield word, left * probability * share / sum(words.values()), name
+            left *= 1 - sum(likely.values())
+            if left < 1e-9:
+                return
+        yield END, left, "end"
+
+    def can(self, name: str, before: str) -> bool:
+        """Whether there is something for the scene to tell."""
+        return {
+            "count": before == "group",
+            "where": any(thing.owner is None for thing in self.things),
+            "who": any(thing.owner for thing in self.things),
+            "how_many": self.number_at >= 0,
+        }.get(name, True)
+
+    def first_words(self, name: str) -> dict[str, float]:
+        """The words that a scene may begin with, and their shares."""
+        match name:
+            case "mood" | "group" | "count":
+                return {self.pronoun("he", "she")[0]: 1}
+            case "thing":
+                return {"there": 3, "in": 2}
+            case "second":
+                return {"there": 1}
+            case "animals":
+                return {"the": 2, self.pronoun("his", "her")[0]: 1}
+            case "move":
+                return dict.fromkeys(self.lexicon.moving_adverb, 1)
+            case "gift":
+                return dict.fromkeys(self.lexicon.giving_adverb, 1)
+            case "speech":
+                return {person.first: 1 / len(self.people) for person in self.people} | dict.fromkeys(QUOTES, 0.5)
+        return {_FIRST_WORD[name]: 1}
+
+    def opening(self) -> Words:
+        names = self.lexicon.name
+        first_word = yield from self.choose(
+            Choice([*((name, 0.4 / len(names)) for name in names), ("one", 0.3), ("there", 0.3)])
+        )
+        if first_word == "one":
+            yield from self.any_of(self.lexicon.time)
+            yield from self.new_person()
+            yield from self.any_of(self.lexicon.motion_verb)
+            yield from self.say("to", "the")
+        elif first_word == "there":
+            yield from self.say("was", "once")
+            yield from self.a(self.lexicon.job)
+            yield from self.say("named")
+            yield from self.new_person()
+            yield from self.say(".")
+            return
+        else:
+            yield from self.new_person(first_word)
+            yield from self.say("lived", "in", "the")
+            yield from self.any_of(self.lexicon.quality)
+        yield from self.any_of(self.lexicon.place)
+        yield from self.say(".")
+
+    def mood(self, _: str) -> Words:
+        yield from self.say("was")
+        yield from self.any_of(self.lexicon.mood)
+        yield from self.say("because", "the")
+        yield from self.any_of(self.lexicon.time)
+        yield from self.say("was")
+        yield from self.any_of(self.lexicon.weather)
+        yield from self.say(".")
+
+    def thing(self, first_word: str) -> Words:
+        if first_word == "there":
+            yield from self.say("was")
+            yield from self.thing_there()
+        else:
+            yield from self.say("the")
+            place = yield from self.any_of(self.lexicon.place)
+            place_at = self.length - 1
+            yield from self.he()
+            yield from self.any_of(self.lexicon.sight_verb)
+            yield from self.new_thing()
+            self.things[-1].place, self.things[-1].place_at = place, place_at
+            yield from self.say(".")
+
+    def second(self, _: str) -> Words:
+        yield from self.say("was", "also")
+        yield from self.thing_there()
+
+    def thing_there(self) -> Words:
+        yield from self.new_thing()
+        yield from self.say("in", "the")
+        yield from self.new_place(self.things[-1])
+        yield from self.say(".")
+
+    def group(self, _: str) -> Words:
+        yield from self.any_of(self.lexicon.finding_verb)
+        numbers = self.lexicon.number[1:]
+        falling = Choice((word, len(numbers) + 4 - i) for i, word in enumerate(numbers))
+        self.number = yield from self.choose(falling)
+        self.number_at = self.length - 1
+        self.countable = yield from self.any_of(plurals(self.lexicon.countable))
+        self.countable_at = self.length - 1
+        yield from self.beside_landmark()
+        yield from self.say(".")
+
+    def countable_again(self) -> Words:
+        yield from self.certain(self.countable, Link(self.countable_at, "coreference"))
+        self.countable_at = self.length - 1
+
+    def count(self, _: str) -> Words:
+        yield from self.say("counted", "the")
+        yield from self.countable_again()
+        yield from self.say(":")
+        numbers = self.lexicon.number
+        yield from self.say(numbers[0])
+        found = Link(self.number_at, "count")
+        for number in numbers[1 : numbers.index(self.number) + 1]:
+            last = Link(self.length - 1, "count")
+            yield from self.certain(",", last, found)
+            yield from self.certain(number, last)
+        yield from self.certain(".", Link(self.length - 1, "count"), found)
+
+    def animals(self, first_word: str) -> Words:
+        plural = yield from self.one_or_many(self.lexicon.animal)
+        verb_link = Link(self.length - 1, "agreement")
+        ways = [(word, 2 / len(self.lexicon.preposition)) for word in self.lexicon.preposition]
+        way = yield from self.choose(Choice([*ways, ("that", 1)] if first_word == "the" else ways))
+        if way == "that":
+            yield from self.he()
+            yield from self.any_of(self.lexicon.sight_verb)
+        else:
+            yield from self.say("the")
+            yield from self.one_or_many(self.lexicon.landmark)
+        yield from self.certain("were" if plural else "was", verb_link)
+        yield from self.any_of(self.lexicon.animal_state)
+        yield from self.say(".")
+
+    def homonym(self, _: str) -> Words:
+        yield from self.say("the")
+        place = yield from self.any_of(self.lexicon.place)
+        sense_link = Link(self.length - 1, "sense")
+        wild = place in self.lexicon.wild_place
+        category = "animal" if wild else "thing"
+        yield from self.he()
+        yield from self.any_of(self.lexicon.sight_verb)
+        noun = yield from self.a(self.lexicon.homonym, category)
+        noun_link = Link(self.length - 1, "coreference")
+        yield from self.say(".", "the")
+        yield from self.any_of((noun,), noun_link, category=category)
+        yield from self.say("was")
+        yield from self.any_of(self.lexicon.animal_state if wild else self.lexicon.thing_state, sense_link)
+        yield from self.say(".")
+
+    def move(self, _: str) -> Words:
+        yield from self.name_again([self.hero])
+        yield from self.any_of(self.lexicon.carrying_verb)
+        yield from self.say("the")
+        thing = yield from self.noun_again(self.things)
+        thing.bound_at = self.length - 1
+        yield from self.say("to", "the")
+        yield from self.new_place(thing)
+        yield from self.say(".")
+
+    def gift(self, _: str) -> Words:
+        yield from self.he()
+        yield from self.any_of(self.lexicon.giving_verb)
+        yield from self.say("the")
+        thing = yield from self.noun_again(self.things)
+        thing.bound_at = self.length - 1
+        yield from self.say("to")
+        yield from self.new_person()
+        thing.owner = self.people[-1]
+        yield from self.say(".")
+
+    def speech(self, first_word: str) -> Words:
+        if first_word in QUOTES:
+            opened = Link(self.length - 1, "quotation")
+            yield from self.utterance()
+            yield from self.certain("," + QUOTES[first_word], opened)
+            yield from self.any_of(self.lexicon.speech_verb)
+            yield from self.name_again(self.people)
+            yield from self.say(".")
+        else:
+            yield from self.surname_again(first_word)
+            yield from self.any_of(self.lexicon.speech_verb)
+            yield from self.say(",")
+            mark = yield from self.any_of(tuple(QUOTES))
+            opened = Link(self.length - 1, "quotation")
+            yield from self.utterance()
+            yield from self.any_of(tuple(end + QUOTES[mark] for end in ".!"), opened)
+
+    def utterance(self) -> Words:
+        begin = yield from self.choose(Choice([("I", 0.5), ("my", 0.3), ("we", 0.2)]))
+        feelings = self.lexicon.feeling_verb
+        if begin == "I":
+            yield from self.any_of(plurals(feelings))
+            yield from self.say("the")
+            told = [Link(thing.colour_at, "state") for thing in self.things]
+            colour = yield from self.any_of(tuple(thing.colour for thing in self.things), *told, category="colour")
+            thing = next(thing for thing in self.things if thing.colour == colour)
+            asked = [Link(self.length - 1, "query")] if len(self.things) > 1 else []
+            yield from self.certain(thing.noun, Link(thing.noun_at, "state"), *asked)
+            thing.noun_at = self.length - 1
+        elif begin == "my":
+            plural = yield from self.one_or_many(self.lexicon.animal)
+            verb_link = Link(self.length - 1, "agreement")
+            yield from self.beside_landmark()
+            yield from self.any_of(plurals(feelings) if plural else singulars(feelings), verb_link)
+            yield from self.say("the")
+            yield from self.any_of(self.lexicon.place)
+        else:
+            yield from self.say("must", "go", "to", "the")
+            yield from self.any_of(self.lexicon.place)
+
+    def where(self, _: str) -> Words:
+        yield from self.say("was", "the")
+        thing = yield from self.noun_again([thing for thing in self.things if thing.owner is None])
+        yield from self.say("?", "it", "was", "in", "the")
+        yield from self.certain(thing.place, Link(thing.place_at, "state"), *self.asked(thing), *self.bindings())
+        yield from self.say(".")
+
+    def who(self, _: str) -> Words:
+        yield from self.say("had", "the")
+        thing = yield from self.noun_again([thing for thing in self.things if thing.owner])
+        yield from self.say("?")
+        yield from self.certain(thing.owner.first, Link(thing.owner.first_at, "state"))
+        yield from self.surname_again(thing.owner.first)
+        yield from self.say("had", "it", ".")
+
+    def colour(self, _: str) -> Words:
+        yield from self.say("colour", "was", "the")
+        thing = yield from self.noun_again(self.things)
+        yield from self.say("?", "it", "was")
+        told = Link(thing.colour_at, "state")
+        yield from self.choose(one_of((thing.colour,), "colour"), told, *self.asked(thing))
+        yield from self.say(".")
+
+    def how_many(self, _: str) -> Words:
+        yield from self.say("many")
+        yield from self.countable_again()
+        yield from self.say("were", "there", "?", "there", "were")
+        yield from self.certain(self.number, Link(self.number_at, "state"))
+        yield from self.say(".")
+
+    def closing(self, _: str) -> Words:
+        yield from self.say("last")
+        yield from self.he()
+        yield from self.say("went", "home", "with")
+        yield from self.his()
+        yield from self.any_of(singulars(self.lexicon.animal))
+        yield from self.say(".")

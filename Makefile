@@ -1,0 +1,68 @@
+# One command per activity. `make lab` needs only Python and make; the rest installs what it needs.
+#   make lab [BROWSER=] [PORT=8899]   open JupyterLab on lesson 00 (BROWSER= serves without opening a browser)
+#   make test | test-fast | lint      everything | without lessons and browser | style
+#   make notebooks                    run all lessons anew and save them clean
+#   make model                        train the shipped model again
+
+PYTHON ?= python3
+PORT ?= 8888
+BROWSER ?= yes
+# On Linux the torch of the default index is gigabytes of CUDA, so PyTorch's own index of CPU builds is asked first.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+VENV := .venv
+RUN := $(VENV)/bin/python
+PIP := $(RUN) -m pip
+PYTEST := $(RUN) -m pytest
+# Two workers on two cores, each on one thread.
+UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --ignore tests/browser
+
+.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks model
+.NOTPARALLEL:
+
+lab: $(VENV)/.lab
+	$(RUN) scripts/lab.py --port=$(PORT) $(if $(BROWSER),,--no-browser)
+
+test: test-unit test-lessons test-browser
+
+test-unit: $(VENV)/.test
+	$(UNIT)
+
+test-lessons: $(VENV)/.test
+	$(PYTEST) --nbval --nbval-current-env notebooks
+
+test-browser: $(VENV)/.test
+	$(RUN) tests/browser/chromium.py
+	$(PYTEST) tests/browser
+
+test-fast: $(VENV)/.test
+	$(UNIT) -m "not lesson"
+
+lint: $(VENV)/.test
+	$(RUN) -m ruff check .
+	$(RUN) -m ruff format --check .
+
+notebooks: $(VENV)/.test
+	$(RUN) scripts/run_notebooks.py
+
+model: $(VENV)/.lab
+	$(RUN) scripts/make_small_world_model.py
+
+# The stamps are newer than the files that say what to install, so a second call starts at once.
+$(VENV)/.lab: pyproject.toml constraints.txt
+	$(PYTHON) -m venv $(VENV)
+	@$(cpu_torch)
+	$(PIP) install --constraint constraints.txt --editable .
+	@touch $@
+
+$(VENV)/.test: $(VENV)/.lab
+	$(PIP) install --constraint constraints.txt --editable ".[test]"
+	@touch $@
+
+# One short try: where that index does not answer, seconds are lost and pip takes what it finds.
+define cpu_torch
+if [ "$$(uname -s)" = Linux ] && [ -n "$(TORCH_INDEX)" ] && \
+   timeout 10 $(PIP) index versions torch --index-url "$(TORCH_INDEX)" --timeout 3 --retries 0 >/dev/null 2>&1; then \
+  $(PIP) install --constraint constraints.txt --no-deps --index-url "$(TORCH_INDEX)" torch || true; \
+fi
+endef

@@ -1,0 +1,92 @@
+"""Loss: how surprised the model is by what comes next, in nats per token.
+
+The output at position t stands before token t+1, so logits and ids are compared shifted by one. The loss of a text is
+the sum −Σ_t log P(x_{t+1} | x_0 … x_t) (Radford et al. 2018, equation 1); its mean over the positions is what training
+curves show, and `exp` of that mean is the perplexity.
+
+Axes: B batch, T tokens, V vocabulary, d model width.
+"""
+
+import math
+from collections.abc import Callable, Iterable
+
+import torch
+import torch.nn.functional as F
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from gptlab._refuse import refuse
+from gptlab.corpus import IGNORE, Batch
+
+_REDUCTIONS = ("mean", "sum", "none")
+
+
+def next_token_loss(
+    logits: Float[Tensor, "B T V"], ids: Int[Tensor, "B T"], reduction: str = "mean"
+) -> Float[Tensor, ""] | Float[Tensor, "B T-1"]:
+    """Cross-entropy of the next token: `ids[:, 1:]` predicted from `logits[:, :-1]`, in nats.
+
+    A target of -100 (`gptlab.corpus.IGNORE`) is not counted: padding, or a prompt that is given and not learned.
+    "mean" is over the counted targets, "sum" too; "none" gives each position of each row, 0 where ignored.
+    No target of one row is predicted from another row. Logits in half precision are read as float32.
+
+    Raises ValueError for ids without a next token, for a target outside the vocabulary (with its place), and for a mean
+    over no target at all. Source: Radford et al. 2018 (GPT-1), equation 1, which is the "sum".
+    """
+    if reduction not in _REDUCTIONS:
+        raise refuse("reduction", reduction, "one of 'mean', 'sum', 'none'")
+    if ids.shape[1] < 2:
+        raise refuse(
+            "ids", tuple(ids.shape), "of shape (B, T) with at least two tokens: the second is the first target"
+        )
+    targets = ids[:, 1:].long()
+    _check_targets(targets, logits.shape[2], lambda row, place: f"the target ids[{row}, {place + 1}]")
+    if reduction == "mean" and bool((targets == IGNORE).all()):
+        raise refuse("ids", f"of shape {tuple(ids.shape)}, every target {IGNORE}", "such that some target counts")
+    scores = logits[:, :-1].transpose(1, 2)  # (B, V, T-1), the order in which torch takes classes
+    if scores.dtype in (torch.float16, torch.bfloat16):
+        scores = scores.float()
+    return F.cross_entropy(scores, targets, ignore_index=IGNORE, reduction=reduction)
+
+
+def batch_loss(model: nn.Module, batch: Batch, reduction: str = "mean") -> Float[Tensor, ""]:
+    """The model's loss on a batch, over the targets that count; logits are computed at those positions only."""
+    counted = batch.targets != IGNORE
+    if hasattr(model, "unembed"):
+        logits = model.unembed(model.hidden(batch.inputs)[counted])  # (N, V) for N targets that count
+    else:
+        logits = model(batch.inputs)[counted]
+    _check_targets(batch.targets, logits.shape[1], lambda row, place: f"targets[{row}, {place}]")
+    return F.cross_entropy(logits.float(), batch.targets[counted], reduction=reduction)
+
+
+@torch.no_grad()
+def mean_loss(model: nn.Module, batches: Iterable[Batch]) -> float:
+    """Mean loss over every target of all batches: each token weighs the same, whatever batch it stands in."""
+    total, count = 0.0, 0
+    for batch in batches:
+        total += batch_loss(model, batch, "sum").item()
+        count += batch.n_targets
+    if count == 0:
+        raise refuse("batches", "without a target", "batches in which at least one target counts")
+    return total / count
+
+
+def perplexity(mean_loss: float) -> float:
+    """exp of a mean loss in nats: among how many equally likely tokens the model hesitates.
+
+    Average the losses of the tokens first, then take `exp` once: a mean of perplexities is another, larger number.
+    A loss too large for a floating-point number (above 709) gives infinity, no error.
+    """
+    try:
+        return math.exp(mean_loss)
+    except OverflowError:
+        return math.inf
+
+
+def _check_targets(targets: Int[Tensor, "B N"], vocab_size: int, name: Callable[[int, int], str]) -> None:
+    wrong = ((targets < 0) | (targets >= vocab_size)) & (targets != IGNORE)
+    if bool(wrong.any()):
+        row, place = wrong.nonzero()[0].tolist()
+        would_do = f"an id from 0 to {vocab_size - 1}, or {IGNORE} for a target that does not count"
+        raise refuse(name(row, place), int(targets[row, place]), would_do)

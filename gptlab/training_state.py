@@ -53,6 +53,7 @@ def load_state(path: Path, model: nn.Module, optimizer: AdamW, *, settings: dict
     if metadata.get("format") != _FORMAT:
         raise refuse("checkpoint", str(path), "a training state that gptlab.train has written")
     run = json.loads(metadata["run"])
+    settings = json.loads(json.dumps(settings))  # as they look when stored: tuples are lists
     for name in sorted(settings.keys() | run["settings"].keys()):
         ours, theirs = settings.get(name), run["settings"].get(name)
         if ours != theirs:

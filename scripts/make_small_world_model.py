@@ -1,0 +1,151 @@
+"""Train the model that ships in the package, from a seed: `make model`.
+
+Writes the model with its tokenizer and `curve.json`, the record of its training. Training may be broken off at any
+moment; the same command goes on where it stopped, from a checkpoint in the work folder. The defaults make the model
+that ships.
+"""
+
+import argparse
+import json
+import os
+import statistics
+import time
+from pathlib import Path
+
+import torch
+
+import gptlab
+from gptlab.corpus import StoryCorpus
+from gptlab.loss import mean_loss
+from gptlab.training import Step
+from gptlab.world import ENGLISH_WORLD
+
+ROOT = Path(__file__).resolve().parent.parent
+CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gptlab"
+LOG_EVERY = 50  # steps a row of the curve
+LAST_HELD_OUT = 2000  # stories that the finished model is judged by
+
+
+def options() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.ArgumentDefaultsHelpFormatter)
+    size = parser.add_argument_group("size of the model")
+    size.add_argument("--layers", type=int, default=4)
+    size.add_argument("--heads", type=int, default=6)
+    size.add_argument("--width", type=int, default=192, help="d_model")
+    size.add_argument("--context", type=int, default=256, help="tokens; must hold the longest story")
+    run = parser.add_argument_group("training")
+    run.add_argument("--steps", type=int, default=8000)
+    run.add_argument("--tokens-per-batch", type=int, default=4096)
+    run.add_argument("--learning-rate", type=float, default=2e-3)
+    run.add_argument("--final-learning-rate", type=float, default=1e-4)
+    run.add_argument("--warmup", type=int, default=200)
+    run.add_argument("--weight-decay", type=float, default=0.1)
+    run.add_argument("--seed", type=int, default=0)
+    run.add_argument("--precision", choices=("float32", "bfloat16", "auto"), default="auto")
+    run.add_argument("--validate-every", type=int, default=250)
+    run.add_argument("--held-out", type=int, default=300, help="stories to validate on")
+    run.add_argument("--threads", type=int, default=torch.get_num_threads())
+    files = parser.add_argument_group("files")
+    files.add_argument("--work", type=Path, default=CACHE / "small-world", help="folder of the checkpoint")
+    files.add_argument("--output", type=Path, default=ROOT / "gptlab" / "data" / "small-world")
+    files.add_argument("--snapshots", type=int, nargs="*", default=[], help="steps after which to keep a model as well")
+    files.add_argument("--anew", action="store_true", help="begin at step 0 even if there is a checkpoint")
+    return parser
+
+
+def train(args: argparse.Namespace, model: gptlab.GPT, tok: gptlab.Tokenizer) -> list[dict]:
+    """Train to the last step, from the checkpoint if there is one; gives the rows of the curve."""
+    data = StoryCorpus(
+        ENGLISH_WORLD, tok, tokens_per_batch=args.tokens_per_batch, held_out_stories=args.held_out, seed=args.seed
+    )
+    run = gptlab.train(
+        model, data, args.steps,
+        learning_rate=args.learning_rate, final_learning_rate=args.final_learning_rate, warmup=args.warmup,
+        weight_decay=args.weight_decay, seed=args.seed, precision=args.precision, validate_every=args.validate_every,
+        checkpoint=args.work / "training.safetensors", checkpoint_every=args.validate_every, resume=not args.anew,
+    )  # fmt: skip
+    if 0 in args.snapshots:
+        torch.manual_seed(args.seed)
+        gptlab.save(args.work / "step-0", gptlab.GPT(model.config), tok, dtype=torch.float16)
+    curve = Curve(args.work / "curve.jsonl")
+    began, first = time.time(), None
+    for step in run:
+        first = first or step.number
+        if curve.add(step):
+            minutes_left = (args.steps - step.number) * (time.time() - began) / (step.number - first + 1) / 60
+            print(f"{curve.describe()}, {minutes_left:.1f} minutes left", flush=True)
+        if step.number in args.snapshots:
+            gptlab.save(args.work / f"step-{step.number}", model, tok, dtype=torch.float16)
+    return curve.rows
+
+
+class Curve:
+    """The record of a training: a row every LOG_EVERY steps and at each validation, kept in a file in case of a break."""
+
+    def __init__(self, path: Path):
+        self.path = path
+        self.rows = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+        self._losses: list[float] = []
+        self._clock = time.time()
+
+    def add(self, step: Step) -> bool:
+        """Take in a step; says whether it made a row."""
+        if self.rows and self.rows[-1]["step"] >= step.number:  # rows of steps after the checkpoint, now taken again
+            self.rows = [row for row in self.rows if row["step"] < step.number]
+            self.path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
+        self._losses.append(step.loss)
+        if step.val_loss is None and step.number % LOG_EVERY:
+            return False
+        spent, self._clock = time.time() - self._clock, time.time()
+        row = {
+            "step": step.number,
+            "loss": round(statistics.fmean(self._losses), 5),
+            "val_loss": None if step.val_loss is None else round(step.val_loss, 5),
+            "floor": round(step.floor, 5),
+            "learning_rate": float(f"{step.learning_rate:.3g}"),
+            "tokens": step.tokens_seen,
+            "seconds": round(spent + (self.rows[-1]["seconds"] if self.rows else 0), 1),
+        }
+        self._losses.clear()
+        self.rows.append(row)
+        with self.path.open("a") as file:
+            file.write(json.dumps(row) + "\n")
+        return True
+
+    def describe(self) -> str:
+        """The last row in words."""
+        row = self.rows[-1]
+        held_out = "" if row["val_loss"] is None else f", held out {row['val_loss']:.4f}"
+        return (
+            f"step {row['step']:,}: loss {row['loss']:.4f}{held_out}, floor {row['floor']:.4f}; "
+            f"{row['tokens'] / 1e6:.1f} million tokens, {row['seconds'] / 60:.1f} minutes"
+        )
+
+
+def main() -> None:
+    args = options().parse_args()
+    torch.set_num_threads(args.threads)
+    args.work.mkdir(parents=True, exist_ok=True)
+    tok = gptlab.Tokenizer.small_world()
+    torch.manual_seed(args.seed)
+    model = gptlab.GPT(gptlab.GPTConfig(tok.vocab_size, args.context, args.layers, args.heads, args.width))
+    rows = train(args, model, tok)
+
+    gptlab.save(args.output, model, tok, dtype=torch.float16)
+    shipped, _ = gptlab.load(args.output)
+    last = StoryCorpus(ENGLISH_WORLD, tok, held_out_stories=LAST_HELD_OUT, seed=args.seed + 1).held_out
+    loss = mean_loss(shipped.eval(), last.batches)
+    result = {
+        "parameters": model.config.parameter_count()["total"],
+        "stories": LAST_HELD_OUT,
+        "loss": round(loss, 5),
+        "floor": round(last.floor, 5),
+        "gap": round(loss - last.floor, 5),
+    }
+    settings = {name: value for name, value in vars(args).items() if isinstance(value, (int, float, str))}
+    (args.output / "curve.json").write_text(json.dumps({"settings": settings, "result": result, "rows": rows}) + "\n")
+    print(f"{args.output}: held out {loss:.4f}, floor {last.floor:.4f}, gap {loss - last.floor:.4f} nats per token")
+
+
+if __name__ == "__main__":
+    main()

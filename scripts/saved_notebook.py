@@ -1,0 +1,22 @@
+"""What a saved notebook keeps: the still figure and the words, never the live widget.
+
+A widget lives in its kernel. Saved, its view is an empty promise ("Error displaying widget") and hides the still
+figure beside it; its state is some 5 MB a figure. `make notebooks` and the lab's server both save by these rules.
+"""
+
+VIEW = "application/vnd.jupyter.widget-view+json"
+
+
+def leave_out_widgets(notebook: dict) -> None:
+    """Take views and state of widgets out of a notebook, in place; a view that stands alone stays."""
+    notebook["metadata"].pop("widgets", None)
+    for cell in notebook["cells"]:
+        for output in cell.get("outputs", ()):
+            if len(output.get("data", ())) > 1:
+                output["data"].pop(VIEW, None)
+
+
+def before_saving(model: dict, **_) -> None:
+    """The same as a hook of Jupyter's server, called with whatever is about to be saved."""
+    if model["type"] == "notebook" and model.get("content"):
+        leave_out_widgets(model["content"])

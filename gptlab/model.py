@@ -50,8 +50,8 @@ def attention_pattern(
     """
     if mask is None:
         return scores.softmax(-1)
-    sees_any = mask.any(-1, keepdim=True)
-    return scores.masked_fill(sees_any & ~mask, float("-inf")).softmax(-1).masked_fill(~sees_any, 0.0)
+    hidden = ~mask
+    return scores.masked_fill(hidden, float("-inf")).softmax(-1).masked_fill(hidden, 0.0)
 
 
 def causal_mask(n_queries: int, n_keys: int, device: torch.device | None = None) -> Bool[Tensor, "T S"]:

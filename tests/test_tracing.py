@@ -156,15 +156,16 @@ def test_case_86_memory_stays_flat_over_20_traces():
     ids = torch.zeros(1, 256, dtype=torch.int64)
     assert trace_bytes(model.config, 1, 256) > 15_000_000
 
-    def resident():
-        return psutil.Process().memory_info().rss
+    def highest_of_20():
+        """One figure says little: the allocator gives memory back when it likes."""
+        resident = []
+        for _ in range(20):
+            trace(model, ids)
+            resident.append(psutil.Process().memory_info().rss)
+        return max(resident)
 
-    for _ in range(3):
-        trace(model, ids)
-    before = resident()
-    for _ in range(20):
-        trace(model, ids)
-    assert resident() < 1.05 * before
+    before = highest_of_20()
+    assert highest_of_20() < 1.05 * before
     assert hooks(model) == 0
 
 

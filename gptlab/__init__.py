@@ -20,8 +20,10 @@ _HOME = {
     "save": "checkpoint",
     "next_token_loss": "training",
     "train": "training",
+    "check": "exercises",
+    "progress": "exercises",
 }
-_SUBMODULES = ("world", "figures", "apps")
+_SUBMODULES = ("world", "figures", "apps", "exercises")
 
 __all__ = [*_HOME, *_SUBMODULES]
 

@@ -1,0 +1,170 @@
+"""Exercises that check themselves: what is asked, what is right, and which mistakes are known.
+
+A lesson asks for a value or for a function. A function is held against plain loops on many inputs, the smallest first,
+and the first input on which the two differ is shown. A wrong answer that behaves like a known mistake gets the hint for
+that mistake; the others get the exercise's own hints, one more at each try.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+import numpy as np
+
+from gptlab._refuse import refuse
+
+_RELATIVE, _ABSOLUTE = 1e-4, 1e-5  # loose enough for float32, and for numbers that were typed in
+_LESSONS: tuple[str, ...] = ("lesson_00",)
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """A wrong answer that is known, and what helps who gave it: a value, or a function that errs in the same way."""
+
+    answer: Any
+    hint: str
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """What is asked under a name such as "00.temperature".
+
+    `right` is the value, or the function as plain loops; `inputs` gives the argument tuples to try a function on.
+    """
+
+    name: str
+    right: Any
+    inputs: Callable[[], Iterable[tuple]] | None = None
+    mistakes: Sequence[Mistake] = ()
+    hints: Sequence[str] = ()
+
+    def judge(self, answer: Any) -> tuple[bool, str]:
+        """Whether the answer is right, and if not, where it goes wrong."""
+        if self.inputs is None:
+            return (True, "") if same(answer, self.right) else (False, f"{_shown(answer)} is not it.")
+        if not callable(answer):
+            return False, f"{_shown(answer)} is no function; this exercise asks for one."
+        tried = 0
+        for arguments in self.inputs():
+            right = self.right(*arguments)
+            try:
+                given = answer(*arguments)
+            except Exception as problem:  # the learner's code may fail in any way, and is to be told, not stopped
+                return False, f"On {_listed(arguments)} it raised {type(problem).__name__}: {problem}"
+            if not same(given, right):
+                return False, f"On {_listed(arguments)} it gives {_shown(given)}; right is {_shown(right)}."
+            tried += 1
+        return True, f" On all {tried} inputs it agrees with the plain loops."
+
+    def mistake_of(self, answer: Any) -> Mistake | None:
+        """The known mistake that the answer behaves like on every input."""
+        return next((mistake for mistake in self.mistakes if self._alike(answer, mistake.answer)), None)
+
+    def _alike(self, answer: Any, wrong: Any) -> bool:
+        if self.inputs is None:
+            return same(answer, wrong)
+        try:
+            return all(same(answer(*arguments), wrong(*arguments)) for arguments in self.inputs())
+        except Exception:  # one of the two failed where the other did not
+            return False
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What `check` says. `right` is None while there is no answer."""
+
+    name: str
+    right: bool | None
+    text: str
+
+    def __repr__(self) -> str:
+        mark = {None: "·", True: "✓", False: "✗"}[self.right]
+        return f"{mark} {self.name}: {self.text}"
+
+
+_tries: dict[str, int] = {}
+_solved: set[str] = set()
+
+
+def check(name: str, answer: Any, *, record: bool = True) -> Verdict:
+    """Say whether the answer to an exercise is right, and help if it is not. Never raises for a wrong answer.
+
+    Args:
+        name: the exercise, such as "00.temperature".
+        answer: a value or a function, as the exercise asks; `...` is no answer yet.
+        record: whether the try counts for hints and progress. Solutions in the lessons are checked without.
+    Raises:
+        ValueError: for a name that no exercise has.
+    """
+    exercise = _find(name)
+    if answer is ...:
+        return Verdict(name, None, "not answered yet")
+    right, where = exercise.judge(answer)
+    if record:
+        _tries[name] = _tries.get(name, 0) + 1
+    if right:
+        if record:
+            _solved.add(name)
+        return Verdict(name, True, f"right.{where}")
+    return Verdict(name, False, " ".join([where, *_help(exercise, answer, _tries.get(name, 1))]))
+
+
+def progress(lesson: str | None = None) -> str:
+    """How many exercises have been solved since the kernel started, of a lesson ("00") or of all."""
+    names = [name for name in exercises() if lesson is None or name.startswith(f"{lesson}.")]
+    open_ones = [name for name in names if name not in _solved]
+    rest = f"; still open: {', '.join(open_ones)}" if open_ones else ""
+    return f"{len(names) - len(open_ones)} of {len(names)} exercises solved{rest}"
+
+
+def exercises() -> dict[str, Exercise]:
+    """Every exercise by its name."""
+    found = (import_module(f"gptlab.exercises.{module}").EXERCISES for module in _LESSONS)
+    return {exercise.name: exercise for lesson in found for exercise in lesson}
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two answers are equal: numbers and arrays up to rounding, everything else exactly."""
+    if isinstance(one, (str, bool, type(None))) or isinstance(other, (str, bool, type(None))):
+        return type(one) is type(other) and one == other
+    try:
+        one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
+    except (TypeError, ValueError):
+        return isinstance(one, Sequence) and isinstance(other, Sequence) and list(one) == list(other)
+    return one.shape == other.shape and np.allclose(one, other, _RELATIVE, _ABSOLUTE, equal_nan=True)
+
+
+def _find(name: str) -> Exercise:
+    known = exercises()
+    if name not in known:
+        raise refuse("name", name, f"one of {', '.join(known)}")
+    return known[name]
+
+
+def _help(exercise: Exercise, answer: Any, tries: int) -> list[str]:
+    mistake = exercise.mistake_of(answer)
+    if mistake is not None:
+        return [mistake.hint]
+    return list(exercise.hints[: max(tries, 1)])
+
+
+def _shown(value: Any) -> str:
+    if hasattr(value, "tolist"):
+        value = value.tolist()
+    text = repr(_rounded(value))
+    return text if len(text) <= 200 else f"{text[:190]} …"
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, float):
+        return float(f"{value:.5g}")
+    if isinstance(value, (list, tuple)):
+        return type(value)(_rounded(item) for item in value)
+    return value
+
+
+def _listed(arguments: tuple) -> str:
+    return ", ".join(map(_shown, arguments))

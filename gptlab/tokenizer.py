@@ -52,7 +52,7 @@ class Piece(NamedTuple):
 
 
 class Tokenizer:
-    """Turns text into ids and ids into text, by a list of byte strings; ``<|endoftext|>`` is added to it as the last."""
+    """Turns text into ids and ids into text, by a list of byte strings, with ``<|endoftext|>`` as the last."""
 
     def __init__(self, tokens: Sequence[bytes]):
         # Without all the bytes tiktoken would panic at the first text that needs them, with what is no Exception.

@@ -6,7 +6,7 @@ GPT2 = r"""'(?:[sdmt]|ll|ve|re)| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\
 
 
 def naive_merges(text, limit, pattern=GPT2):
-    """Up to ``limit`` merges as (pair of ids, bytes, count): highest count, then the pair met first, joined from the left."""
+    """Up to ``limit`` merges as (pair of ids, bytes, count): most frequent, then met first; joined from the left."""
     words = [list(word.encode("utf-8")) for word in regex.findall(pattern, text)]
     spelling = {byte: bytes([byte]) for byte in range(256)}
     steps = []

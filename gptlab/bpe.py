@@ -100,11 +100,8 @@ class _Row:
         self.places: defaultdict[Pair, list[int]] = defaultdict(list)  # ascending; some no longer hold the pair
         for place, pair in enumerate(pairwise(self.symbols)):
             if _NOTHING not in pair:
-                self._found(pair, place)
-
-    def _found(self, pair: Pair, place: int) -> None:
-        self.counts[pair] += self.weights[place]
-        self.places[pair].append(place)
+                self.counts[pair] += self.weights[place]
+                self.places[pair].append(place)
 
     def standing(self, pair: Pair) -> tuple[int, int, Pair]:
         """The pair's place in the contest, smallest first: by count, then by where it is first met."""
@@ -117,22 +114,25 @@ class _Row:
 
     def join(self, pair: Pair, new: int) -> list[Pair]:
         """Put ``new`` wherever the pair stands, from the left, and recount around it; return the pairs that came up."""
-        symbols, left, right, (a, b) = self.symbols, self.left, self.right, pair
+        symbols, left, right, counts, places = self.symbols, self.left, self.right, self.counts, self.places
+        a, b = pair
         born = {}
-        for here in self.places.pop(pair):
+        for here in places.pop(pair):
             there = right[here]
             if symbols[here] != a or symbols[there] != b:
                 continue
-            before, after = left[here], right[there]
+            before, after, weight = left[here], right[there], self.weights[here]
             symbols[here], symbols[there] = new, _NOTHING
             right[here], left[after] = after, here
             if (x := symbols[before]) != _NOTHING:
-                self.counts[x, a] -= self.weights[here]
-                self._found((x, new), before)
+                counts[x, a] -= weight
+                counts[x, new] += weight
+                places[x, new].append(before)
                 born[x, new] = None
             if (y := symbols[after]) != _NOTHING:
-                self.counts[b, y] -= self.weights[here]
-                self._found((new, y), here)
+                counts[b, y] -= weight
+                counts[new, y] += weight
+                places[new, y].append(here)
                 born[new, y] = None
-        del self.counts[pair]
+        del counts[pair]
         return list(born)

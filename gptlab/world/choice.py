@@ -7,10 +7,11 @@ GPT-2's splitting pattern, with its leading blank and its capital (" garden", "G
 import math
 from bisect import bisect_right
 from collections.abc import Iterable
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate
 from typing import NamedTuple
 
+from gptlab._refuse import refuse
 from gptlab.world.lexicon import END, QUOTES
 
 _GLUED = frozenset((".", ",", ":", "?", END, *(mark + quote for quote in QUOTES.values() for mark in ".,!")))
@@ -34,6 +35,8 @@ class Choice:
 
     def __init__(self, weights: Iterable[tuple[str, float]], category: str | None = None):
         pairs = tuple(weights)
+        if not pairs:
+            raise refuse("weights", pairs, "at least one lemma, which this lexicon lacks for the plan")
         total = sum(weight for _, weight in pairs)
         self.lemmas = tuple(lemma for lemma, _ in pairs)
         self.probabilities = tuple(weight / total for _, weight in pairs)
@@ -58,13 +61,13 @@ class Choice:
         return self._written[shape]
 
 
-@lru_cache(maxsize=None)
+@cache
 def one_of(lemmas: tuple[str, ...], category: str | None = None) -> Choice:
     """All lemmas equally likely; the same tuple gives the same object, so that nothing is built twice."""
     return Choice(((lemma, 1.0) for lemma in lemmas), category)
 
 
-@lru_cache(maxsize=None)
+@cache
 def with_article(lemmas: tuple[str, ...], category: str | None = None) -> tuple[Choice, dict[str, Choice]]:
     """Choose "a" or "an" first, then a lemma that goes with it, so that each lemma is as likely as any other."""
     by_article = {
@@ -89,7 +92,7 @@ def _shape(after: str | None) -> str:
     return "capital" if after in _SENTENCE_ENDS else "inside"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _write(lemma: str, shape: str) -> str:
     if lemma in _GLUED or lemma in QUOTES:
         return lemma

@@ -1,9 +1,9 @@
 """The words of the small world and what each of them is.
 
 A word here is a lemma: "garden", not " garden" or "Garden"; how it is written where it stands is the business of
-``gptlab.world.story``. Punctuation counts as words, because GPT-2's splitting pattern makes it pieces of their own
-(``."`` is one word). A few words belong to two categories: "bat" flies in a forest and lies in a shop, "orange" is a
-colour and a fruit. The context settles which is meant, and ``gptlab.world.analyse`` tells.
+``gptlab.world.choice``. Punctuation counts as words, because GPT-2's splitting pattern makes it pieces of their own
+(``."`` is one word). A few words belong to two categories: a "bat" is asleep in a forest and broken in a shop. The
+context settles which is meant, and ``gptlab.world.analyse`` tells.
 """
 
 from dataclasses import dataclass, fields, replace
@@ -63,8 +63,8 @@ class Lexicon:
     number: tuple[str, ...] = NUMBERS
 
     FUNCTION_WORDS = _words(
-        "a an the that there he she it his her I my we in to with at lived was were had once named because also counted "
-        "must go went home last where who what colour how many"
+        "a an the that there he she it his her I my we in to with at lived was were had once named because also "
+        "counted must go went home last where who what colour how many"
     )
     PUNCTUATION = (".", ",", ":", "?", *(m + q for q in QUOTES.values() for m in ".,!"), *QUOTES)
 
@@ -114,14 +114,16 @@ class Lexicon:
 
 ENGLISH = Lexicon(
     female_name=_words(
-        "Anna Bella Clara Dora Emma Fiona Grace Hanna Iris Julia Karen Laura Maria Nora Olivia Paula Rosa Sarah Tina Vera"
+        "Anna Bella Clara Dora Emma Fiona Grace Hanna Iris Julia Karen Laura Maria Nora Olivia Paula Rosa Sarah Tina "
+        "Vera"
     ),
     male_name=_words(
-        "Adam Ben Carl David Erik Frank George Henry Ivan Jack Kevin Leo Martin Noah Oscar Peter Robert Simon Tom Victor"
+        "Adam Ben Carl David Erik Frank George Henry Ivan Jack Kevin Leo Martin Noah Oscar Peter Robert Simon Tom "
+        "Victor"
     ),
     surname=_words(
-        "Baker Brook Carter Cook Dale Field Fisher Fox Green Hall Hill Hunter King Lake Marsh Mason Miller Moore North "
-        "Page Park Reed Rivers Shaw Stone Taylor Turner Walker West Wood"
+        "Baker Brook Carter Cook Dale Field Fisher Fox Green Hall Hill Hunter King Lake Marsh Mason Miller Moore "
+        "North Page Park Reed Rivers Shaw Stone Taylor Turner Walker West Wood"
     ),
     job=_words(
         "actor artist baker clerk cook doctor driver engineer farmer fisher gardener guard judge nurse painter pilot "
@@ -129,22 +131,23 @@ ENGLISH = Lexicon(
     ),
     wild_place=_words("garden forest meadow valley desert swamp cave jungle field canyon grove ravine thicket savanna"),
     built_place=_words(
-        "kitchen garage library market office school museum hotel castle tower station theatre factory cellar attic shop"
+        "kitchen garage library market office school museum hotel castle tower station theatre factory cellar attic "
+        "shop"
     ),
     animal=_pairs(
         "dog/dogs cat/cats horse/horses cow/cows goat/goats pig/pigs hen/hens duck/ducks goose/geese rabbit/rabbits "
-        "fox/foxes wolf/wolves bear/bears lion/lions tiger/tigers monkey/monkeys elephant/elephants owl/owls eagle/eagles "
-        "frog/frogs snake/snakes donkey/donkeys camel/camels zebra/zebras"
+        "fox/foxes wolf/wolves bear/bears lion/lions tiger/tigers monkey/monkeys elephant/elephants owl/owls "
+        "eagle/eagles frog/frogs snake/snakes donkey/donkeys camel/camels zebra/zebras"
     ),
     homonym=_words("bat crane mouse seal kite beetle"),
     thing=_words(
-        "ball box bag book lamp cup hat coat drum doll clock chair table umbrella bottle bucket ladder rope mirror piano "
-        "guitar violin hammer knife spoon plate pillow blanket candle key map letter envelope basket bell broom"
+        "ball box bag book lamp cup hat coat drum doll clock chair table umbrella bottle bucket ladder rope mirror "
+        "piano guitar violin hammer knife spoon plate pillow blanket candle key map letter envelope basket bell broom"
     ),
     countable=_pairs(
         "apple/apples orange/oranges pear/pears plum/plums lemon/lemons egg/eggs nut/nuts onion/onions carrot/carrots "
-        "potato/potatoes berry/berries cookie/cookies coin/coins button/buttons stamp/stamps pencil/pencils stone/stones "
-        "shell/shells feather/feathers flower/flowers"
+        "potato/potatoes berry/berries cookie/cookies coin/coins button/buttons stamp/stamps pencil/pencils "
+        "stone/stones shell/shells feather/feathers flower/flowers"
     ),
     landmark=_pairs(
         "tree/trees wall/walls gate/gates bridge/bridges rock/rocks fence/fences barn/barns boat/boats cart/carts "
@@ -168,5 +171,3 @@ ENGLISH = Lexicon(
     moving_adverb=_words("then next soon"),
     giving_adverb=_words("later afterwards finally"),
 )
-
-WORDS = ENGLISH.words

@@ -6,7 +6,7 @@ the words of the story from 0.
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from gptlab.world.choice import Choice, Link, one_of, with_article
@@ -26,7 +26,7 @@ Words = Generator[Turn, str, None]  # a coroutine that tells any number of words
 
 @dataclass
 class Person:
-    """Somebody who has been named, and where the names were said last."""
+    """Somebody who has been named: where the first name was said first, and where the surname was said last."""
 
     first: str
     first_at: int
@@ -37,9 +37,9 @@ class Person:
 
 @dataclass
 class Thing:
-    """A thing: its noun and colour, the place or owner told last, and where each of them was said last.
+    """A thing: its noun and colour, and where the story introduced them; its place or owner, and where that was told.
 
-    `bound_at` is where the noun stands in the sentence that told the place or the owner, -1 if nothing moved it.
+    `bound_at` is where the noun stands in the sentence that moved the thing or gave it away, -1 if there is none.
     """
 
     noun: str
@@ -82,11 +82,19 @@ class Narrator:
     def certain(self, lemma: str, *links: Link) -> Word:
         return self.choose(one_of((lemma,)), *links)
 
-    def a(self, lemmas: tuple[str, ...], category: str | None = None) -> Word:
-        """An indefinite article, then one of the words that go with it."""
+    def a(self, lemmas: tuple[str, ...], *links: Link, category: str | None = None) -> Word:
+        """An indefinite article, then one of the words that go with it; both look back to the same words.
+
+        Where only one word goes with the article, it looks back to nothing more.
+        """
         articles, by_article = with_article(lemmas, category)
-        article = yield from self.choose(articles)
-        return (yield from self.choose(by_article[article]))
+        article = yield from self.choose(articles, *links)
+        choice = by_article[article]
+        return (yield from self.choose(choice, *(links if len(choice.lemmas) > 1 else ())))
+
+    def query(self, several: list) -> list[Link]:
+        """The word just said, which decides what will be said of it where there are several to speak of."""
+        return [Link(self.length - 1, "query")] if len(several) > 1 else []
 
     # People ---------------------------------------------------------------------------------------------------------
 
@@ -106,31 +114,34 @@ class Narrator:
     def new_person(self, first: str | None = None) -> Words:
         """A first name (unless it has been said already) and a surname, neither of them shared with anybody."""
         if first is None:
-            first = yield from self.any_of(without(self.lexicon.name, *(person.first for person in self.people)))
-        surname = yield from self.any_of(without(self.lexicon.surname, *(person.surname for person in self.people)))
+            firsts = without(self.lexicon.name, *(person.first for person in self.people))
+            first = yield from self.any_of(firsts, *(Link(person.first_at, "contrast") for person in self.people))
+        surnames = without(self.lexicon.surname, *(person.surname for person in self.people))
+        surname = yield from self.any_of(surnames, *(Link(person.surname_at, "contrast") for person in self.people))
         female = first in self.lexicon.female_name
         self.people.append(Person(first, self.length - 2, surname, self.length - 1, female))
 
-    def name_again(self, people: list[Person], *links: Link) -> Words:
+    def name_again(self, people: list[Person]) -> Words:
         """The full name of one of the people, all of them equally likely."""
         named = (Link(person.first_at, "coreference") for person in people)
-        first = yield from self.any_of(tuple(person.first for person in people), *named, *links)
-        yield from self.surname_again(first)
+        first = yield from self.any_of(tuple(person.first for person in people), *named)
+        yield from self.surname_again(first, *self.query(people))
 
-    def surname_again(self, first: str) -> Words:
+    def surname_again(self, first: str, *links: Link) -> Words:
         """The surname that goes with the first name just said."""
         person = next(person for person in self.people if person.first == first)
-        asked = [Link(self.length - 1, "query")] if len(self.people) > 1 else []
-        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *asked)
-        person.first_at, person.surname_at = self.length - 2, self.length - 1
+        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *links)
+        person.surname_at = self.length - 1
 
     # Things ---------------------------------------------------------------------------------------------------------
 
     def new_thing(self) -> Words:
         """Article, colour and noun of a thing, other than those before."""
         colours = without(self.lexicon.colour, *(thing.colour for thing in self.things))
-        colour = yield from self.a(colours, category="colour")
-        noun = yield from self.any_of(without(self.lexicon.thing, *(thing.noun for thing in self.things)))
+        told = (Link(thing.colour_at, "contrast") for thing in self.things)
+        colour = yield from self.a(colours, *told, category="colour")
+        nouns = without(self.lexicon.thing, *(thing.noun for thing in self.things))
+        noun = yield from self.any_of(nouns, *(Link(thing.noun_at, "contrast") for thing in self.things))
         self.things.append(Thing(noun, self.length - 1, colour, self.length - 2))
 
     def noun_again(self, things: list[Thing]) -> Generator[Turn, str, Thing]:
@@ -139,21 +150,15 @@ class Narrator:
         if len(things) < len(self.things):  # which of them these are was told by what became of the things
             links += self.bindings()
         noun = yield from self.any_of(tuple(thing.noun for thing in things), *links)
-        thing = next(thing for thing in things if thing.noun == noun)
-        thing.noun_at = self.length - 1
-        return thing
-
-    def asked(self, thing: Thing) -> list[Link]:
-        """The noun in the question; it decides the answer where there is another thing that it could have been."""
-        return [Link(thing.noun_at, "query")] if len(self.things) > 1 else []
+        return next(thing for thing in things if thing.noun == noun)
 
     def bindings(self) -> list[Link]:
         """The nouns of the sentences that moved a thing; with a single thing they could have named no other."""
         return [Link(t.bound_at, "binding") for t in self.things if t.bound_at >= 0] if len(self.things) > 1 else []
 
-    def new_place(self, thing: Thing) -> Words:
+    def new_place(self, thing: Thing, *links: Link) -> Words:
         """A place where the thing is from now on, other than where it was."""
-        thing.place = yield from self.any_of(without(self.lexicon.place, thing.place))
+        thing.place = yield from self.any_of(without(self.lexicon.place, thing.place), *links)
         thing.place_at = self.length - 1
 
     # Nouns and verbs ------------------------------------------------------------------------------------------------
@@ -175,11 +180,11 @@ def without(lemmas: tuple[str, ...], *left_out: str) -> tuple[str, ...]:
     return tuple(lemma for lemma in lemmas if lemma not in left_out)
 
 
-@lru_cache(maxsize=None)
+@cache
 def singulars(pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return tuple(one for one, _ in pairs)
 
 
-@lru_cache(maxsize=None)
+@cache
 def plurals(pairs: tuple[tuple[str, str], ...]) -> tuple[str, ...]:
     return tuple(many for _, many in pairs)

@@ -5,45 +5,65 @@ distribution looks back to, and is sent the lemma that was chosen. It draws noth
 word that it emits. Who draws the words samples a story, who feeds a given text scores it, and who stops in the middle
 reads the true distribution of the next word (``gptlab.world.truth`` does all three).
 
-A story goes through scenes, always in this order. A scene in brackets may be left out. What may come next at the start
-of a sentence is decided by the scene before it and by what there is to tell or to ask.
+A story goes through scenes, always in this order. A scene in brackets may be left out; `Plan` says how likely each is.
+What may begin the next sentence is decided by the scene before it and by what there is to tell or to ask.
 
-    opening     "Tom Baker lived in the old village." · "One morning Tom Baker walked to the forest." ·
+    opening     "Tom Baker lived in the old castle." · "One morning Tom Baker walked to the forest." ·
                 "There was once a painter named Tom Baker."            Tom is the hero, "he" or "she" from now on
     (mood)      "He was happy because the morning was sunny."
     thing       "There was a red ball in the garden." · "In the garden he saw a red ball."
-    (second)    "There was also a blue hat in the cave."
+    (second)    "There was also a blue hat in the cave."               another colour, another noun
     one of      group      "He found seven apples near the gate."
                 animals    "The dogs near the gate were hungry." · "The dogs that he saw were hungry." ·
                            "His dogs near the gate were hungry."
-                homonym    "In the market he saw a bat. The bat was broken." · "In the forest … The bat was asleep."
+                homonym    "In the market he saw a bat. The bat was broken." ·
+                           "In the forest he saw a bat. The bat was asleep."
     (count)     "He counted the apples: one, two, three, four, five, six, seven."          after a group alone
-    (one of)    move       "Then Tom Baker took the ball to the kitchen."
-                gift       "Later he gave the ball to Anna Stone."                         Anna is the friend
+    (one of)    move       "Then Tom Baker took the ball to the kitchen."                  to another place
+                gift       "Later he gave the ball to Anna Stone."     Anna is the friend, all her names are new
     (speech)    'Anna Stone said, "I like the red ball."' · "Tom Baker said, 'We must go to the forest!'" ·
                 '"My dogs near the gate like the garden," said Anna Stone.'
-    (where)     "Where was the ball? It was in the kitchen."
-    (who)       "Who had the ball? Anna Stone had it."
+    (where)     "Where was the ball? It was in the kitchen."           one of the things that were not given away
+    (who)       "Who had the ball? Anna Stone had it."                 after a gift
     (colour)    "What colour was the ball? It was red."
-    (how_many)  "How many apples were there? There were seven."
+    (how_many)  "How many apples were there? There were seven."        after a group
     (closing)   "At last he went home with his dog."
+
+Words of a category, people and things that may stand in the same place are equally likely, singular and plural too,
+but for these odds:
+
+    opening     "Tom Baker lived" 4, "One" 3, "There" 3
+    thing       "There" 3, "In" 2
+    group       "two" 23, "three" 22, and so on down to "twenty" 5
+    animals     "The" 2, "His" 1; then "The dogs" with a preposition 2, "that he saw" 1
+    speech      a name first 2, a double mark 1, a single mark 1; inside "I" 5, "My" 3, "We" 2; at the end "." 1, "!" 1
 
 What the truth looks back to (`Link.kind`; the source is the index of an earlier word):
 
-    coreference  a pronoun to the hero's name; a name or noun said again to where it was said last
-    induction    a surname to where it was said last after the same first name
+    coreference  a pronoun to the hero's name; a name or noun said again to where it was said first
+    induction    a surname said again to where it was said last, after the same first name
     agreement    a verb to the head of its subject, across the phrase between them
-    state        an answer, or the thing of a colour, to the word that told it last
+    state        an answer, or what is said of a thing in speech, to the word that told it
     count        the next number to the last one; going on or stopping to the last one and to how many were found
     quotation    the closing mark to the opening one
     sense        the state of a homonym to the place that settles what it is
-    query        an answer to the noun in the question; a surname to the first name before it; a thing to its colour
-    binding      what is asked of two things to the noun in the sentence that moved one or gave it away
+    query        what depends on which was just named, of two things or people: a surname to the first name before it, a
+                 noun to its colour, an answer to the noun in the question, the place of a move to what is moved
+    binding      which of two things is asked for, and where it is, to the noun in the sentence that moved one of
+                 them or gave it away
+    contrast     what must differ to what it must differ from: a second thing's noun and colour (and the article before
+                 it), a friend's names, the place of a move
+
+The links are complete but for the form of a sentence, which its own first words settle: put another word in the place
+of a source, tell the story on with as little change as possible, and the distribution at the target is another; with
+another word in the place of any other earlier word it stays as it is.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import ClassVar
 
+from gptlab._refuse import refuse
 from gptlab.world.choice import Choice, Link, one_of
 from gptlab.world.lexicon import END, QUOTES, Lexicon
 from gptlab.world.narrator import Narrator, Words, plurals, singulars
@@ -70,10 +90,14 @@ _FIRST_WORD = {
 
 @dataclass(frozen=True)
 class Plan:
-    """How likely each scene is when the story has come to it and there is something for it to tell."""
+    """How likely each scene is when the story has come to it and there is something for it to tell.
+
+    Of group, animals and homonym at most one is told, and of move and gift; so neither may sum to more than 1.
+    """
+
+    thing: ClassVar[float] = 1.0  # always told: later scenes speak of it, and it parts two that begin with "he"
 
     mood: float = 0.3
-    thing: float = 1.0
     second: float = 0.4
     group: float = 0.4
     animals: float = 0.35
@@ -88,6 +112,15 @@ class Plan:
     how_many: float = 0.6
     closing: float = 0.25
 
+    def __post_init__(self):
+        for scenes in ORDER:
+            likely = [getattr(self, scene) for scene in scenes]
+            if not (all(0 <= p <= 1 for p in likely) and sum(likely) <= 1 + 1e-9):
+                raise refuse(" + ".join(scenes), likely, "from 0 to 1 each, and together at most 1")
+
+
+USUAL_PLAN = Plan()
+
 
 def tell(lexicon: Lexicon, plan: Plan) -> Words:
     """Tell a story: a coroutine of `Turn`s that is sent lemmas, and returns once it is sent the end of text."""
@@ -97,9 +130,10 @@ def tell(lexicon: Lexicon, plan: Plan) -> Words:
     while True:
         starts = list(story.starts(scene, plan))
         scenes = {word: scene for word, _, scene in starts}
-        names_hero = [story.hero_link] if scenes.keys() & {"he", "she", "his", "her"} else []
+        pronouns = [story.hero_link] if scenes.keys() & {"he", "she", "his", "her"} else []
         names = [Link(person.first_at, "coreference") for person in story.people if person.first in scenes]
-        word = yield from story.choose(Choice((word, p) for word, p, _ in starts), *names_hero, *names)
+        links = dict.fromkeys(pronouns + names)  # the hero's name once
+        word = yield from story.choose(Choice((word, p) for word, p, _ in starts), *links)
         if word == END:
             return
         scene = scenes[word]
@@ -116,7 +150,7 @@ class Story(Narrator):
         left = 1.0
         done = 0 if scene == "opening" else next(i for i, scenes in enumerate(ORDER) if scene in scenes) + 1
         for scenes in ORDER[done:]:
-            likely = {name: getattr(plan, name) for name in scenes if self.can(name, scene)}
+            likely = {name: getattr(plan, name) for name in scenes if getattr(plan, name) and self.can(name, scene)}
             for name, probability in likely.items():
                 words = self.first_words(name)
                 for word, share in words.items():
@@ -224,7 +258,6 @@ class Story(Narrator):
 
     def countable_again(self) -> Words:
         yield from self.certain(self.countable, Link(self.countable_at, "coreference"))
-        self.countable_at = self.length - 1
 
     def count(self, _: str) -> Words:
         yield from self.say("counted", "the")
@@ -262,7 +295,7 @@ class Story(Narrator):
         category = "animal" if wild else "thing"
         yield from self.he()
         yield from self.any_of(self.lexicon.sight_verb)
-        noun = yield from self.a(self.lexicon.homonym, category)
+        noun = yield from self.a(self.lexicon.homonym, category=category)
         noun_link = Link(self.length - 1, "coreference")
         yield from self.say(".", "the")
         yield from self.any_of((noun,), noun_link, category=category)
@@ -275,9 +308,10 @@ class Story(Narrator):
         yield from self.any_of(self.lexicon.carrying_verb)
         yield from self.say("the")
         thing = yield from self.noun_again(self.things)
+        moved = self.query(self.things)
         thing.bound_at = self.length - 1
         yield from self.say("to", "the")
-        yield from self.new_place(thing)
+        yield from self.new_place(thing, Link(thing.place_at, "contrast"), *moved)
         yield from self.say(".")
 
     def gift(self, _: str) -> Words:
@@ -300,7 +334,7 @@ class Story(Narrator):
             yield from self.name_again(self.people)
             yield from self.say(".")
         else:
-            yield from self.surname_again(first_word)
+            yield from self.surname_again(first_word, *self.query(self.people))
             yield from self.any_of(self.lexicon.speech_verb)
             yield from self.say(",")
             mark = yield from self.any_of(tuple(QUOTES))
@@ -317,9 +351,7 @@ class Story(Narrator):
             told = [Link(thing.colour_at, "state") for thing in self.things]
             colour = yield from self.any_of(tuple(thing.colour for thing in self.things), *told, category="colour")
             thing = next(thing for thing in self.things if thing.colour == colour)
-            asked = [Link(self.length - 1, "query")] if len(self.things) > 1 else []
-            yield from self.certain(thing.noun, Link(thing.noun_at, "state"), *asked)
-            thing.noun_at = self.length - 1
+            yield from self.certain(thing.noun, Link(thing.noun_at, "state"), *self.query(self.things))
         elif begin == "my":
             plural = yield from self.one_or_many(self.lexicon.animal)
             verb_link = Link(self.length - 1, "agreement")
@@ -334,8 +366,9 @@ class Story(Narrator):
     def where(self, _: str) -> Words:
         yield from self.say("was", "the")
         thing = yield from self.noun_again([thing for thing in self.things if thing.owner is None])
+        asked = self.query(self.things)
         yield from self.say("?", "it", "was", "in", "the")
-        yield from self.certain(thing.place, Link(thing.place_at, "state"), *self.asked(thing), *self.bindings())
+        yield from self.certain(thing.place, Link(thing.place_at, "state"), *asked, *self.bindings())
         yield from self.say(".")
 
     def who(self, _: str) -> Words:
@@ -349,9 +382,10 @@ class Story(Narrator):
     def colour(self, _: str) -> Words:
         yield from self.say("colour", "was", "the")
         thing = yield from self.noun_again(self.things)
+        asked = self.query(self.things)
         yield from self.say("?", "it", "was")
         told = Link(thing.colour_at, "state")
-        yield from self.choose(one_of((thing.colour,), "colour"), told, *self.asked(thing))
+        yield from self.choose(one_of((thing.colour,), "colour"), told, *asked)
         yield from self.say(".")
 
     def how_many(self, _: str) -> Words:

@@ -10,28 +10,28 @@ from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
-import regex
-from tiktoken_ext.openai_public import r50k_pat_str
+from jaxtyping import Float
 
+from gptlab import bpe
 from gptlab._refuse import refuse
 from gptlab.world.choice import Link, written
 from gptlab.world.lexicon import END, ENGLISH, Lexicon
-from gptlab.world.narrator import Turn
-from gptlab.world.story import Plan, tell
-
-_PIECES = regex.compile(r50k_pat_str)
+from gptlab.world.narrator import Turn, Words
+from gptlab.world.story import USUAL_PLAN, Plan, tell
 
 
 class ImpossiblePrefix(ValueError):
     """A text that no story of the world begins with.
 
-    `position` is the index of the first word that cannot stand where it stands, and `word` is that word.
+    `position` is the index of the first word that cannot stand where it stands (an end-of-text mark at the beginning
+    not counted), and `word` is that word.
     """
 
     def __init__(self, position: int, word: str, expected: list[str]):
         self.position, self.word = position, word
         some = ", ".join(repr(w) for w in expected[:3]) + (" …" if len(expected) > 3 else "")
-        super().__init__(f"the world cannot tell the word {word!r} at position {position}; it would say {some}")
+        instead = f"it would say {some}" if expected else "the story has ended"
+        super().__init__(f"the world cannot tell the word {word!r} at position {position}; {instead}")
 
 
 class Reading(NamedTuple):
@@ -54,7 +54,7 @@ class Reading(NamedTuple):
 
 def split_words(text: str) -> list[str]:
     """The pieces of GPT-2's splitting pattern, which are the words of the world. Joined they give the text again."""
-    return _PIECES.findall(text)
+    return bpe.split(text)
 
 
 class World:
@@ -64,10 +64,10 @@ class World:
     after the last word is allowed and changes nothing but, at the end, that the text is complete.
     """
 
-    def __init__(self, lexicon: Lexicon = ENGLISH, plan: Plan = Plan()):
+    def __init__(self, lexicon: Lexicon = ENGLISH, plan: Plan = USUAL_PLAN):
         self.lexicon, self.plan = lexicon, plan
 
-    def tell(self):
+    def tell(self) -> Words:
         """The process itself: a coroutine of turns that is sent lemmas."""
         return tell(self.lexicon, self.plan)
 
@@ -112,6 +112,7 @@ class World:
 
         Raises:
             ImpossiblePrefix: at the first word that the world cannot tell.
+            ValueError: if the prefix is a whole story with its end, which nothing follows.
         """
         readings, turn = self._follow(_marked_words(prefix))
         if turn is None:
@@ -119,15 +120,15 @@ class World:
         options = turn.choice.written(readings[-1].lemma if readings else None)
         return {word: turn.choice.probabilities[index] for word, index in options.items()}
 
-    def next_token_distribution(self, prefix: str, tok) -> np.ndarray:
-        """The exact distribution of the next token, (V,) float64, for a tokenizer with one token for each word."""
+    def next_token_distribution(self, prefix: str, tok) -> Float[np.ndarray, " V"]:
+        """The exact distribution of the next token, in float64, for a tokenizer with one token for each word."""
         distribution = np.zeros(tok.vocab_size)
         for word, probability in self.next_word_distribution(prefix).items():
             distribution[_token(tok, word)] = probability
         return distribution
 
-    def token_distributions(self, text: str, tok) -> np.ndarray:
-        """The true distribution of each token of a whole story, the end of text included: (words + 1, V) float64."""
+    def token_distributions(self, text: str, tok) -> Float[np.ndarray, "T V"]:
+        """The true distribution of each token of a whole story in float64: T is its words and the end of text."""
         readings = self.analyse(text, complete=True)
         distributions = np.zeros((len(readings), tok.vocab_size))
         last = None
@@ -150,7 +151,7 @@ class World:
         return [(i, *link) for i, reading in enumerate(self.analyse(text)) for link in reading.links]
 
     def unknown_words(self, text: str) -> list[tuple[int, str]]:
-        """The words of a text that stand in no story at all, with their indices."""
+        """The words of a text that the lexicon lacks, with their indices; a capital makes no difference."""
         known = {
             shape for lemma in self.lexicon.words for shape in (lemma, *(written(lemma, q) for q in (None, "a", ".")))
         }
@@ -184,16 +185,18 @@ class World:
                 turn = story.send(last)
             except StopIteration:
                 if position + 1 < len(words):
-                    raise ImpossiblePrefix(position + 1, words[position + 1], ["nothing"]) from None
+                    raise ImpossiblePrefix(position + 1, words[position + 1], []) from None
                 return readings, None
         return readings, turn
 
 
 def _marked_words(text: str) -> list[str]:
-    """The words of a text; an end-of-text mark at its beginning is left out, one at its end is a word."""
-    text = text.removeprefix(END)
-    complete = text.endswith(END)
-    return split_words(text.removesuffix(END)) + [END] * complete
+    """The words of a text; an end-of-text mark at its beginning is left out, any other one is a word."""
+    first, *others = text.removeprefix(END).split(END)
+    words = split_words(first)
+    for other in others:
+        words += [END, *split_words(other)]
+    return words
 
 
 @lru_cache(maxsize=100_000)

@@ -15,6 +15,7 @@ what each word looks back to.
 
 from gptlab.world.lexicon import END, ENGLISH, Lexicon
 from gptlab.world.story import Plan
+from gptlab.world.translation import SentencePair, Translation, Translator
 from gptlab.world.truth import ImpossiblePrefix, Reading, World, split_words
 
 ENGLISH_WORLD = World()
@@ -29,9 +30,10 @@ token_distributions = ENGLISH_WORLD.token_distributions
 links = ENGLISH_WORLD.links
 unknown_words = ENGLISH_WORLD.unknown_words
 entropy_rate = ENGLISH_WORLD.entropy_rate
+translate = Translator(ENGLISH_WORLD).translate
 
 __all__ = [
-    "END", "ENGLISH", "ENGLISH_WORLD", "ImpossiblePrefix", "Lexicon", "Plan", "Reading", "World", "analyse",
-    "entropy_rate", "links", "log_prob", "log_probs", "next_token_distribution", "next_word_distribution", "sample",
-    "split_words", "token_distributions", "unknown_words",
+    "END", "ENGLISH", "ENGLISH_WORLD", "ImpossiblePrefix", "Lexicon", "Plan", "Reading", "SentencePair", "Translation",
+    "Translator", "World", "analyse", "entropy_rate", "links", "log_prob", "log_probs", "next_token_distribution",
+    "next_word_distribution", "sample", "split_words", "token_distributions", "translate", "unknown_words",
 ]  # fmt: skip

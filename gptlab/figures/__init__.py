@@ -1,0 +1,13 @@
+"""Figures: pure functions of arrays and token labels to Plotly figures.
+
+Each carries in ``figure.layout.meta["description"]`` what is to be seen, in one line of words.
+"""
+
+from gptlab.figures._canvas import lecture_mode
+from gptlab.figures.curves import loss_curve
+from gptlab.figures.heatmaps import attention_heatmap
+from gptlab.figures.probabilities import next_token_bars
+from gptlab.figures.texts import generated_text
+from gptlab.figures.tokens import token_strip
+
+__all__ = ["attention_heatmap", "generated_text", "lecture_mode", "loss_curve", "next_token_bars", "token_strip"]

@@ -1,0 +1,153 @@
+"""The sheet that every figure is drawn on: arrays, token labels, theme, token axis, alternative text.
+
+Axes: T tokens of a text, V vocabulary, L layers, H heads.
+
+A token's label may hold anything a user can type. Plotly reads tags, entities, ``%{…}`` and, between dollar signs,
+formulas; `escaped` makes it print the text as it is. Colours are Okabe and Ito's and viridis, which colour-blind people
+tell apart; text is a grey that reads as well on white as on black, and the paper is see-through.
+"""
+
+import re
+from collections.abc import Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from gptlab._refuse import refuse
+
+INK = "#797979"
+FAINT = "rgba(128, 128, 128, 0.25)"
+BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
+SANS = "'Open Sans', 'Segoe UI', 'DejaVu Sans', sans-serif"
+MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
+TEXT_PX = 16
+
+LONGEST_LABEL = 24
+MOST_TICKS = 24  # labels of 16 px that a side of 440 px holds without touching
+
+_ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"})
+# A blank inside ⟨F0 9F⟩, as labels write bytes, only parts them.
+_BLANK = re.compile(r"⟨[^⟨⟩]*⟩|[ \n\t]")
+_DRAWN = {" ": "␣", "\n": "⏎", "\t": "⇥"}
+
+# Of the toolbar's buttons: the first would send the figure to a server, the others select what nobody asks for.
+UNUSED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"]
+
+_scale = 1.0
+
+
+def lecture_mode(scale: float = 1.5) -> None:
+    """Draw figures and apps made from now on with text `scale` times as large; 1 is the size for a desk."""
+    global _scale
+    if isinstance(scale, bool) or not isinstance(scale, Real) or not 0.5 <= scale <= 4:
+        raise refuse("scale", scale, "a number from 0.5 to 4, such as 1.5 for a lecture")
+    _scale = float(scale)
+
+
+def px(at_a_desk: float) -> int:
+    """A size in pixels, in the present lecture mode."""
+    return round(at_a_desk * _scale)
+
+
+def columns(at_a_desk: int) -> int:
+    """Characters that fit into a line, in the present lecture mode."""
+    return round(at_a_desk / _scale)
+
+
+def as_array(values: Any, dtype: type | None = None) -> np.ndarray:
+    """What `np.asarray` makes of it, also of a tensor that carries gradients or is bfloat16."""
+    if hasattr(values, "detach"):
+        values = values.detach().cpu()
+        values = values.float() if values.is_floating_point() else values
+    return np.asarray(values, dtype)
+
+
+def token_labels(tokens: Sequence[Any]) -> list[str]:
+    """Labels as a reader sees them, not yet escaped: a piece's ``shown``, or a string with its blanks drawn."""
+    if isinstance(tokens, str):
+        raise refuse("tokens", tokens, "a list of token labels, not one string")
+    labels = []
+    for token in tokens:
+        shown = getattr(token, "shown", token)
+        if not isinstance(shown, str):
+            raise refuse("a token", token, "a label (a string) or a piece of Tokenizer.pieces")
+        shown = _BLANK.sub(lambda met: _DRAWN.get(met[0], met[0]), shown) or "∅"
+        if len(shown) > LONGEST_LABEL:
+            shown = f"{shown[: LONGEST_LABEL // 2]}…({len(shown)})"
+        labels.append(shown)
+    return labels
+
+
+def escaped(text: str) -> str:
+    """The text in Plotly's writing, so that the page shows exactly this."""
+    return text.translate(_ESCAPES)
+
+
+def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:
+    """An axis whose numbers are positions 0 … T-1 and whose ticks read as the tokens there.
+
+    Never categories: equal tokens would fall together. Of many tokens Plotly labels as many as there is room for,
+    more when zoomed in; a hover finds each label either way.
+    """
+    positions, texts = range(len(labels)), [escaped(label) for label in labels]
+    axis = {"range": [-0.5, len(labels) - 0.5], "showgrid": False, "zeroline": False, "ticks": "", "type": "linear"}
+    axis["tickfont"] = {"family": MONO, "size": px(TEXT_PX)}
+    if len(labels) <= MOST_TICKS:
+        axis |= {"tickmode": "array", "tickvals": list(positions), "ticktext": texts, "labelalias": {}}
+    else:
+        aliases = {str(position): text for position, text in zip(positions, texts, strict=True)}
+        axis |= {"tickmode": "auto", "nticks": MOST_TICKS, "tickvals": None, "ticktext": None, "labelalias": aliases}
+    return axis | settings
+
+
+def slider(name: str, steps: Sequence[tuple[str, list]], active: int = 0, top: float = 0) -> dict[str, Any]:
+    """A slider that works in the browser alone; each step is its label and the arguments of Plotly's restyle."""
+    return {
+        "active": active,
+        "steps": [{"label": label, "method": "restyle", "args": args} for label, args in steps],
+        "currentvalue": {"prefix": f"{name} ", "font": {"size": px(TEXT_PX + 2)}, "xanchor": "left"},
+        "pad": {"t": px(top), "b": 0},
+        "font": {"size": px(TEXT_PX)},
+        "bgcolor": INK,
+        "bordercolor": INK,
+        "tickcolor": INK,
+        "activebgcolor": ORANGE,
+        "x": 0,
+        "len": 1,
+    }
+
+
+def canvas(traces: Sequence[Any], *, description: str, height: float, **layout: Any) -> go.Figure:
+    """A figure in the common theme; `description` says in one line of words what is to be seen.
+
+    It is the alternative text and stands in ``figure.layout.meta["description"]``.
+    """
+    fixed = {"template": _theme(), "height": px(height), "meta": {"description": description}}
+    return go.Figure(traces, fixed | layout)
+
+
+def description(figure: go.Figure) -> str:
+    """A figure's alternative text."""
+    return figure.layout.meta["description"]
+
+
+def _theme() -> dict[str, Any]:
+    axis = {"gridcolor": FAINT, "zerolinecolor": FAINT, "linecolor": INK, "tickcolor": INK, "automargin": True}
+    axis |= {"title": {"font": {"size": px(TEXT_PX)}, "standoff": px(8)}, "tickfont": {"size": px(TEXT_PX)}}
+    hover = {"bgcolor": "#222", "bordercolor": "#222", "align": "left", "namelength": -1}
+    return {
+        "layout": {
+            "font": {"family": SANS, "size": px(TEXT_PX), "color": INK},
+            "paper_bgcolor": "rgba(0, 0, 0, 0)",
+            "plot_bgcolor": "rgba(0, 0, 0, 0)",
+            "margin": {"l": px(16), "r": px(16), "t": px(16), "b": px(16)},
+            "hoverlabel": hover | {"font": {"color": "#fff", "size": px(TEXT_PX), "family": SANS}},
+            "hovermode": "closest",
+            "legend": {"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "font": {"size": px(TEXT_PX)}},
+            "modebar": {"bgcolor": "rgba(0, 0, 0, 0)", "color": INK, "activecolor": ORANGE, "remove": UNUSED_BUTTONS},
+            "xaxis": axis,
+            "yaxis": axis,
+        }
+    }

@@ -1,0 +1,191 @@
+"""Attention as a heatmap: who looks at whom.
+
+Axes: L layers, H heads, T queries (downwards, the first on top) and T keys (to the right).
+"""
+
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
+
+from gptlab._refuse import refuse
+from gptlab.figures._canvas import MOST_TICKS, as_array, canvas, px, slider, token_axis, token_labels
+
+# Viridis by the root of the weight: among many tokens most weights are a few per cent, and are to be seen nevertheless.
+ROOTED = [[step / 20, sample_colorscale("Viridis", (step / 20) ** 0.5)[0]] for step in range(21)]
+HOVER = "query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): "
+HEATMAP = 0  # which of the figure's traces holds the weights of a single head
+CAUSAL = "masked: a token does not look at later ones"
+MASKED = "masked: not looked at"
+
+
+def attention_heatmap(
+    weights: Any,
+    tokens: Sequence[Any],
+    *,
+    values: Literal["weights", "scores"] = "weights",
+    layer: int = 0,
+    head: int = 0,
+) -> go.Figure:
+    """Draw how much each query looks at each key: one head, or all with a layer and a head slider.
+
+    weights: (T,T), or (L,H,T,T), of which `layer` and `head` are shown first. Numbers from 0 to 1, or whole per cents
+    in uint8, as `percents` makes them: many heads are drawn so, which keeps pages small.
+    values: "scores" for (T,T) of any size, what softmax takes.
+    tokens: T labels, or pieces of a tokenizer.
+
+    NaN and -inf are drawn as masked, and so are the weights above the diagonal if all are 0. ValueError, naming it,
+    for another shape, for labels that do not fit it, for +inf and for weights outside 0 … 1.
+    """
+    weights, labels = as_array(weights), token_labels(tokens)
+    _check(weights, labels, values, layer, head)
+    masked = _masked(weights, values)
+    shown = weights[layer, head] if weights.ndim == 4 else weights
+    if values == "scores":
+        unit = {"hover": "%{z:.2f}", "low": _finite(shown).min(), "high": _finite(shown).max(), "format": ".1f"}
+    elif weights.ndim == 4 or weights.dtype == np.uint8:
+        weights = percents(weights)
+        unit = {"hover": "%{z} %", "low": 0, "high": 100, "format": "d", "suffix": " %"}
+    else:
+        unit = {"hover": "%{z:.0%}", "low": 0, "high": 1, "format": ".0%"}
+    heads = weights.reshape(-1, *weights.shape[-2:])
+    here = layer * weights.shape[1] + head if weights.ndim == 4 else 0
+    traces = [_heatmap(matrix, masked, unit["hover"]) for matrix in heads]
+    sliders = _sliders(*weights.shape[:2], layer, head) if weights.ndim == 4 else []
+    for index, trace in enumerate(traces):
+        trace.update(visible=index // weights.shape[1] == layer if sliders else True)
+        if sliders and index % weights.shape[1] != head:
+            trace.update(opacity=0, hoverinfo="skip")
+    side = min(max(30 * len(labels), 280), 440 if sliders else 520)
+    return canvas(
+        [*traces, _mask(masked)],
+        description=_description(weights, heads[here], labels, values, layer, head),
+        height=side + 80 + 90 * len(sliders),
+        xaxis=token_axis(labels, side="top", title={"text": "key: looked at"}),
+        yaxis=token_axis(labels, title={"text": "query: looks"}) | {"range": [len(labels) - 0.5, -0.5]},
+        coloraxis={
+            "colorscale": ROOTED if values == "weights" else "Viridis",
+            "cmin": float(unit["low"]),
+            "cmax": float(unit["high"]),
+            "colorbar": {"tickformat": unit["format"], "ticksuffix": unit.get("suffix", ""), "thickness": px(16)},
+        },
+        sliders=sliders,
+        showlegend=False,
+    )
+
+
+def percents(weights: Any) -> np.ndarray:
+    """Weights from 0 to 1 as whole per cents in 8 bits, what is not a number as 0; whole per cents as they are."""
+    weights = as_array(weights)
+    if weights.dtype == np.uint8:
+        return weights
+    return np.rint(100 * np.nan_to_num(weights.astype(np.float32), neginf=0)).astype(np.uint8)
+
+
+def _heatmap(matrix: np.ndarray, masked: np.ndarray, unit_hover: str) -> go.Heatmap:
+    if matrix.dtype != np.uint8:
+        matrix = np.where(masked, np.nan, matrix).astype(np.float32)
+    positions = np.arange(len(matrix), dtype=np.int16)
+    return go.Heatmap(
+        z=matrix,
+        x=positions,
+        y=positions,
+        coloraxis="coloraxis",
+        hoverongaps=False,
+        hovertemplate=f"{HOVER}{unit_hover}<extra></extra>",
+        xgap=1 if len(matrix) <= MOST_TICKS else 0,
+        ygap=1 if len(matrix) <= MOST_TICKS else 0,
+    )
+
+
+def _mask(masked: np.ndarray) -> go.Scatter:
+    """A hatched sheet over the masked cells: bytes know no NaN that could leave them empty."""
+    x, y = [], []
+    for row, cells in enumerate(masked):
+        edges = np.flatnonzero(np.diff(cells.astype(np.int8), prepend=0, append=0)).tolist()
+        for start, end in zip(edges[::2], edges[1::2], strict=True):
+            x += [start - 0.5, end - 0.5, end - 0.5, start - 0.5, None]
+            y += [row - 0.5, row - 0.5, row + 0.5, row + 0.5, None]
+    return go.Scatter(
+        x=x,
+        y=y,
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillpattern={"shape": "/", "fgcolor": "#989898", "bgcolor": "#acacac", "size": px(8), "solidity": 0.2},
+        hoveron="fills",
+        hoverinfo="text",
+        text=CAUSAL if np.array_equal(masked, _above_diagonal(len(masked))) else MASKED,
+    )
+
+
+def _sliders(n_layers: int, n_heads: int, layer: int, head: int) -> list[dict]:
+    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque."""
+    pairs = [(la, he) for la in range(n_layers) for he in range(n_heads)]
+    every = list(range(len(pairs)))
+    layers = [(str(n), [{"visible": [la == n for la, _ in pairs]}, every]) for n in range(n_layers)]
+    heads = []
+    for n in range(n_heads):
+        opacity = [float(he == n) for _, he in pairs]
+        hover = ["all" if he == n else "skip" for _, he in pairs]
+        heads.append((str(n), [{"opacity": opacity, "hoverinfo": hover}, every]))
+    return [slider("layer", layers, layer, top=20), slider("head", heads, head, top=110)]
+
+
+def _masked(weights: np.ndarray, values: str) -> np.ndarray:
+    """(T,T), True where nothing can be looked at, in any head."""
+    above = _above_diagonal(weights.shape[-1])
+    flat = weights.reshape(-1, *above.shape)
+    masked = ~np.isfinite(flat).all(0)
+    if values == "weights" and not flat[:, above & ~masked].any():
+        masked |= above
+    return masked
+
+
+def _above_diagonal(n_tokens: int) -> np.ndarray:
+    return np.triu(np.ones((n_tokens, n_tokens), bool), 1)
+
+
+def _finite(matrix: np.ndarray) -> np.ndarray:
+    finite = matrix[np.isfinite(matrix)]
+    return finite if finite.size else np.zeros(1)
+
+
+def _check(weights: np.ndarray, labels: list[str], values: str, layer: int, head: int) -> None:
+    shape = weights.shape
+    if values not in ("weights", "scores"):
+        raise refuse("values", values, "'weights' or 'scores'")
+    if weights.ndim not in (2, 4) or shape[-1] != shape[-2] or 0 in shape:
+        first = {3: "; of a batch, or of heads, draw one: weights[0]", 5: "; of a batch draw one: weights[:, 0]"}
+        what = "(tokens, tokens) of one sequence, or (layers, heads, tokens, tokens)"
+        raise refuse("the shape of weights", shape, what + first.get(weights.ndim, ""))
+    if len(labels) != shape[-1]:
+        raise refuse("the number of tokens", len(labels), f"{shape[-1]}, as weights are {shape[-2]} × {shape[-1]}")
+    if values == "scores" and weights.ndim == 4:
+        raise refuse("the shape of scores", shape, "(tokens, tokens): one head at a time")
+    if weights.ndim == 4 and not (0 <= layer < shape[0] and 0 <= head < shape[1]):
+        raise refuse("(layer, head)", (layer, head), f"from (0, 0) to {(shape[0] - 1, shape[1] - 1)}")
+    high = 100 if weights.dtype == np.uint8 else 1 + 1e-3
+    beyond = np.isposinf(weights)
+    if values == "weights":
+        beyond |= np.isfinite(weights) & ((weights < 0) | (weights > high))
+    if beyond.any():
+        place = tuple(np.argwhere(beyond)[0].tolist())
+        what = "a weight from 0 to 1; say values='scores' for what softmax takes" if values == "weights" else "finite"
+        raise refuse(f"weights{list(place)}", float(weights[place]), what)
+
+
+def _description(weights: np.ndarray, matrix: np.ndarray, labels: list[str], values: str, layer: int, head: int) -> str:
+    what = "Attention scores" if values == "scores" else "Attention"
+    which = ""
+    if weights.ndim == 4:
+        which = f", layer {layer} head {head} of {weights.shape[0]} layers with {weights.shape[1]} heads"
+    last = np.where(np.isfinite(matrix[-1]), matrix[-1], -np.inf)
+    share = 100 if matrix.dtype == np.uint8 else 1
+    first, *others = np.argsort(-last, kind="stable")[:2]
+    looks = f"the last token ‘{labels[-1]}’ looks most at ‘{labels[first]}’ ({first}): {last[first] / share:.2f}"
+    if others and np.isfinite(last[others[0]]):
+        looks += f", then at ‘{labels[others[0]]}’ ({others[0]}): {last[others[0]] / share:.2f}"
+    return f"{what} of {len(labels)} token{'s' * (len(labels) > 1)}{which}: {looks}."

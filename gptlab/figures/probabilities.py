@@ -1,0 +1,128 @@
+"""What may come next, and how likely: the model, the model after the sampler's cuts, and the truth.
+
+Axes: V vocabulary, of which n tokens are drawn, the likeliest on top, and below them all others together.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from gptlab._refuse import refuse
+from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, as_array, canvas, px, slider, token_axis, token_labels
+
+N_TOKENS = 8
+MODEL, AFTER, TRUTH = "model", "after temperature, top-k, top-p", "truth"
+AFTER_BARS = 1  # which of the figure's traces that is
+ROW_PX = 46
+
+
+def next_token_bars(
+    model: Any,
+    labels: Sequence[Any],
+    *,
+    after: Any = None,
+    truth: Any = None,
+    temperature: float = 1.0,
+    n: int = N_TOKENS,
+) -> go.Figure:
+    """Draw the n likeliest next tokens as bars, and what the rest has together, so that each colour sums to 1.
+
+    model: (V,) probabilities. labels: V labels or pieces, or anything that gives them by token id.
+    after: (V,) what temperature, top-k and top-p make of them; or a dict from temperature to (V,), which gets a slider
+    that works in the browser alone and begins at the entry nearest to `temperature`.
+    truth: (V,) what the world says, drawn as diamonds.
+    The model alone chooses the tokens, so that bars move and rows stay when a control is moved.
+
+    ValueError, naming it, for what is no distribution and for sizes that differ.
+    """
+    model = _distribution("model", model)
+    if len(labels) != len(model):
+        raise refuse("the number of labels", len(labels), f"{len(model)}, one for each probability of the model")
+    if isinstance(n, bool) or not isinstance(n, int) or n < 1:
+        raise refuse("n", n, "a whole number of at least 1: the number of tokens to draw")
+    ids = likeliest(model, n)
+    rows = token_labels([labels[int(id)] for id in ids])
+    n_others = len(model) - len(ids)
+    by_temperature = dict(after) if isinstance(after, Mapping) else {}
+    settings = [_lengths(f"after[{key}]", value, model, ids) for key, value in by_temperature.items()]
+    active = min(range(len(settings)), key=lambda i: abs(list(by_temperature)[i] - temperature)) if settings else 0
+    drawn = {MODEL: bar_lengths(model, ids)}
+    if settings:
+        drawn[AFTER] = settings[active]
+    elif after is not None:
+        drawn[AFTER] = _lengths("after", after, model, ids)
+    if truth is not None:
+        drawn[TRUTH] = _lengths("truth", truth, model, ids)
+    bars = [row.tolist() for row in settings]
+    steps = [(f"{key:g}", [{"x": [xs]}, [AFTER_BARS]]) for key, xs in zip(by_temperature, bars, strict=True)]
+    return canvas(
+        [_trace(name, drawn.get(name)) for name in (MODEL, AFTER, TRUTH)],
+        description=_description(rows, drawn, list(by_temperature)[active] if settings else None),
+        height=ROW_PX * (len(rows) + (n_others > 0)) + 100 + 100 * bool(steps),
+        xaxis={"range": [0, 1.08], "tickformat": ".0%", "title": {"text": "probability"}, "zeroline": True},
+        yaxis=_row_axis(rows, n_others),
+        barmode="group",
+        bargap=0.15,
+        bargroupgap=0,
+        sliders=[slider("temperature", steps, active, top=60)] if steps else [],
+    )
+
+
+def likeliest(model: Any, n: int) -> np.ndarray:
+    """The ids of the n likeliest tokens, the likeliest first, of equal ones the lower id: (n,)."""
+    return np.argsort(-as_array(model), kind="stable")[:n]
+
+
+def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
+    """The probabilities of the tokens drawn and, if there are others, of those together: (n,) or (n + 1,)."""
+    probabilities = as_array(probabilities)
+    drawn = probabilities[ids].astype(np.float32)
+    if len(ids) == len(probabilities):
+        return drawn
+    return np.append(drawn, np.float32(np.delete(probabilities, ids).sum(dtype=np.float64)))
+
+
+def _distribution(name: str, values: Any) -> np.ndarray:
+    values = as_array(values)
+    if values.ndim != 1 or not len(values):
+        raise refuse(f"the shape of {name}", values.shape, "(vocabulary,): the distribution after one text")
+    if not ((values >= 0) & np.isfinite(values)).all() or abs(values.sum(dtype=np.float64) - 1) > 1e-3:
+        raise refuse(f"the sum of {name}", float(values.sum(dtype=np.float64)), "1, of probabilities of at least 0")
+    return values
+
+
+def _lengths(name: str, values: Any, model: np.ndarray, ids: np.ndarray) -> np.ndarray:
+    values = _distribution(name, values)
+    if len(values) != len(model):
+        raise refuse(f"the number of probabilities in {name}", len(values), f"{len(model)}, as the model's")
+    return bar_lengths(values, ids)
+
+
+def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:
+    """One colour; where there is nothing to draw it is there but hidden, so that an app can show it later."""
+    common = {"name": name, "hovertemplate": f"‘%{{y}}’ {name}: %{{x:.1%}}<extra></extra>"}
+    common |= {"x": shares, "y": None if shares is None else np.arange(len(shares), dtype=np.int16)}
+    common |= {"visible": shares is not None}
+    if name == TRUTH:
+        marker = {"symbol": "diamond-tall", "size": px(16), "color": GREEN, "line": {"width": 1.5, "color": "#fff"}}
+        return go.Scatter(common, mode="markers", marker=marker, cliponaxis=False)
+    text = {"texttemplate": "%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
+    color = BLUE if name == MODEL else VERMILION
+    return go.Bar(common, orientation="h", marker={"color": color}, textfont={"size": px(16), "color": INK}, **text)
+
+
+def _row_axis(rows: Sequence[str], n_others: int) -> dict[str, Any]:
+    labels = [*rows, f"{n_others:,} others"] if n_others else list(rows)
+    return token_axis(labels, ticklabelstandoff=px(8)) | {"range": [len(labels) - 0.5, -0.5]}
+
+
+def _description(rows: Sequence[str], drawn: dict[str, np.ndarray], temperature: float | None) -> str:
+    """The three likeliest tokens with each colour's number."""
+    names = {MODEL: "model", AFTER: "after the cuts" if temperature is None else f"at temperature {temperature:.1f}"}
+    parts = []
+    for row, label in enumerate(rows[:3]):
+        numbers = ", ".join(f"{names.get(name, name)} {shares[row]:.2f}" for name, shares in drawn.items())
+        parts.append(f"‘{label}’ {numbers}")
+    return "Next token: " + "; ".join(parts) + "."

@@ -5,39 +5,26 @@ part of a character as ⟨F0 9F 91⟩. These marks themselves, met in a text, ar
 share a label.
 """
 
-import unicodedata
-from itertools import groupby, takewhile
+import regex
 
 _MARKS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
-_BRACKETS = "⟨⟩"
-_LOOK_BLANK = "\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol by their category, yet nothing is to be seen
+_LOOK_BLANK = r"\u115f\u1160\u2800\u3164\uffa0"  # letters and a symbol by their category, yet nothing is to be seen
+_UNSEEN = regex.compile(
+    r"[\udc80-\udcff]+"  # bytes that belong to no whole character, as decoding with surrogateescape leaves them
+    r"|^\p{M}+"  # accents that would sit on whatever stands before the label
+    rf"|[\p{{C}}\p{{Z}}{_LOOK_BLANK}⟨⟩{''.join(_MARKS.values())}]"
+)
 
 
 def label(token: bytes) -> str:
     """The visible form of a token's bytes."""
-    text = token.decode(errors="surrogateescape")  # makes a byte that belongs to no whole character U+DC80 … U+DCFF
-    accents = "".join(takewhile(_is_accent, text))  # would sit on whatever stands before the label
-    shown = "".join(map(_code_point, accents))
-    for broken, run in groupby(text[len(accents) :], key=lambda character: "\udc80" <= character <= "\udcff"):
-        if broken:
-            shown += f"⟨{''.join(run).encode(errors='surrogateescape').hex(' ').upper()}⟩"
-        else:
-            shown += "".join(map(_visible, run))
-    return shown
+    return _UNSEEN.sub(_mark, token.decode(errors="surrogateescape"))
 
 
-def _visible(character: str) -> str:
-    if character in _MARKS:
-        return _MARKS[character]
-    of_ours = character in _BRACKETS or character in _MARKS.values()
-    if of_ours or character in _LOOK_BLANK or not character.isprintable():
-        return _code_point(character)
-    return character
-
-
-def _is_accent(character: str) -> bool:
-    return unicodedata.category(character).startswith("M")
-
-
-def _code_point(character: str) -> str:
-    return f"⟨U+{ord(character):04X}⟩"
+def _mark(found: regex.Match) -> str:
+    unseen = found.group()
+    if unseen in _MARKS:
+        return _MARKS[unseen]
+    if "\udc80" <= unseen[0] <= "\udcff":
+        return f"⟨{unseen.encode(errors='surrogateescape').hex(' ').upper()}⟩"
+    return "".join(f"⟨U+{ord(character):04X}⟩" for character in unseen)

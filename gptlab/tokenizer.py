@@ -20,7 +20,7 @@ from importlib.resources import files
 from itertools import islice
 from operator import index
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, SupportsIndex
 
 import regex
 import tiktoken
@@ -173,35 +173,31 @@ class Tokenizer:
         parts = (text[start:end] for start, end in zip(cuts, cuts[1:], strict=False))
         return [id for part in parts for id in self._encoding.encode_ordinary(part)]
 
-    def decode(self, ids: Iterable[int]) -> str:
+    def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The text of some ids. Bytes that are no UTF-8, as at a cut through a character, become U+FFFD."""
         return self.decode_bytes(ids).decode(errors="replace")
 
-    def decode_bytes(self, ids: Iterable[int]) -> bytes:
+    def decode_bytes(self, ids: Iterable[SupportsIndex]) -> bytes:
         """The bytes of some ids, end to end."""
-        return b"".join(self._bytes_of(id, f"ids[{place}]") for place, id in enumerate(ids))
+        return b"".join(self._tokens[id] for id in self._known(ids))
 
-    def token_bytes(self, id: int) -> bytes:
+    def token_bytes(self, id: SupportsIndex) -> bytes:
         """The bytes of one token."""
-        return self._bytes_of(id, "id")
+        return self.decode_bytes([id])
 
-    def _bytes_of(self, id: int, argument: str) -> bytes:
-        try:
-            number = index(id)
-        except TypeError:
-            number = -1
-        if not 0 <= number < self.vocab_size:
-            raise refuse(argument, id, f"a token id, a whole number from 0 to {self.vocab_size - 1}")
-        return self._tokens[number]
+    def _known(self, ids: Iterable[SupportsIndex]) -> list[int]:
+        ids, last = [index(id) for id in ids], self.end_of_text
+        for place, id in enumerate(ids):
+            if not 0 <= id <= last:
+                raise refuse(f"ids[{place}]", id, f"a token id, a whole number from 0 to {last}")
+        return ids
 
-    def pieces(self, text_or_ids: str | Iterable[int]) -> list[Piece]:
+    def pieces(self, text_or_ids: str | Iterable[SupportsIndex]) -> list[Piece]:
         """A text, or ids, as the pieces that a picture shows."""
-        ids = self.encode(text_or_ids) if isinstance(text_or_ids, str) else [index(id) for id in text_or_ids]
-        stream = TextStream(self)
-        texts = [stream.push(id) for id in ids]
-        if texts:
-            texts[-1] += stream.finish()
-        tokens = [self.token_bytes(id) for id in ids]
+        ids = self.encode(text_or_ids) if isinstance(text_or_ids, str) else self._known(text_or_ids)
+        tokens = [self._tokens[id] for id in ids]
+        decoder = _utf8_decoder()
+        texts = [decoder.decode(token, final=place == len(ids)) for place, token in enumerate(tokens, start=1)]
         return [Piece(id, token, label(token), text) for id, token, text in zip(ids, tokens, texts, strict=True)]
 
 
@@ -213,9 +209,9 @@ class TextStream:
 
     def __init__(self, tok: Tokenizer):
         self._tok = tok
-        self._decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+        self._decoder = _utf8_decoder()
 
-    def push(self, id: int) -> str:
+    def push(self, id: SupportsIndex) -> str:
         """The text that this id makes complete; often a word, sometimes nothing yet."""
         return self._decoder.decode(self._tok.token_bytes(id))
 
@@ -227,6 +223,10 @@ class TextStream:
 def read_text(path: str | os.PathLike) -> str:
     """A text file as UTF-8, whatever the platform's habit; line ends stay, a byte-order mark is taken off."""
     return Path(path).read_bytes().decode("utf-8-sig")
+
+
+def _utf8_decoder() -> codecs.IncrementalDecoder:
+    return codecs.getincrementaldecoder("utf-8")(errors="replace")
 
 
 def _packaged(name: str, *, sha256: str | None = None) -> list[bytes]:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from gptlab.bpe import BYTES, merges
 from gptlab.tokenizer import END_OF_TEXT
-from gptlab.world.lexicon import WORDS
+from gptlab.world.lexicon import ENGLISH
 
 HERE = Path(__file__).resolve().parent.parent / "gptlab" / "data" / "small_world.tiktoken"
 
@@ -68,7 +68,7 @@ def comes_together(word: bytes, ranks: dict[bytes, int]) -> bool:
 
 
 def main() -> None:
-    tokens = learn(WORDS)
+    tokens = learn(ENGLISH.words)
     HERE.write_bytes(b"".join(base64.b64encode(token) + b" %d\n" % rank for rank, token in enumerate(tokens)))
     print(f"{HERE.name}: {BYTES} bytes + {len(tokens) - BYTES:,} merges + {END_OF_TEXT} = {len(tokens) + 1:,} tokens")
 

@@ -20,6 +20,7 @@ _HOME = {
     "save": "checkpoint",
     "next_token_loss": "training",
     "train": "training",
+    "recorded_curve": "record",
     "check": "exercises",
     "progress": "exercises",
 }

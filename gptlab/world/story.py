@@ -44,7 +44,8 @@ What the truth looks back to (`Link.kind`; the source is the index of an earlier
     induction    a surname said again to where it was said last, after the same first name
     agreement    a verb to the head of its subject, across the phrase between them
     state        an answer, or what is said of a thing in speech, to the word that told it
-    count        the next number to the last one; going on or stopping to the last one and to how many were found
+    count        the next number to the last one; going on or stopping to the last one and, but for "one" and "twenty",
+                 to how many were found
     quotation    the closing mark to the opening one
     sense        the state of a homonym to the place that settles what it is
     query        what depends on which was just named, of two things or people: a surname to the first name before it, a
@@ -54,9 +55,9 @@ What the truth looks back to (`Link.kind`; the source is the index of an earlier
     contrast     what must differ to what it must differ from: a second thing's noun and colour (and the article before
                  it), a friend's names, the place of a move
 
-The links are complete but for the form of a sentence, which its own first words settle: put another word in the place
-of a source, tell the story on with as little change as possible, and the distribution at the target is another; with
-another word in the place of any other earlier word it stays as it is.
+The links are complete but for the form of a sentence, which its own function words settle: put another word in the
+place of a source, tell the story on with as little change as possible, and the distribution at the target is another;
+with another word in the place of any other earlier word it stays as it is.
 """
 
 from collections.abc import Iterator
@@ -173,20 +174,20 @@ class Story(Narrator):
         """The words that a scene may begin with, and their shares."""
         match name:
             case "mood" | "group" | "count":
-                return {self.pronoun("he", "she")[0]: 1}
+                return {self.pronoun("he", "she")[0]: 1.0}
             case "thing":
-                return {"there": 3, "in": 2}
+                return {"there": 0.6, "in": 0.4}
             case "second":
-                return {"there": 1}
+                return {"there": 1.0}
             case "animals":
-                return {"the": 2, self.pronoun("his", "her")[0]: 1}
+                return {"the": 2.0, self.pronoun("his", "her")[0]: 1.0}
             case "move":
-                return dict.fromkeys(self.lexicon.moving_adverb, 1)
+                return dict.fromkeys(self.lexicon.moving_adverb, 1.0)
             case "gift":
-                return dict.fromkeys(self.lexicon.giving_adverb, 1)
+                return dict.fromkeys(self.lexicon.giving_adverb, 1.0)
             case "speech":
                 return {person.first: 1 / len(self.people) for person in self.people} | dict.fromkeys(QUOTES, 0.5)
-        return {_FIRST_WORD[name]: 1}
+        return {_FIRST_WORD[name]: 1.0}
 
     def opening(self) -> Words:
         names = self.lexicon.name
@@ -264,19 +265,18 @@ class Story(Narrator):
         yield from self.countable_again()
         yield from self.say(":")
         numbers = self.lexicon.number
-        yield from self.say(numbers[0])
-        found = Link(self.number_at, "count")
-        for number in numbers[1 : numbers.index(self.number) + 1]:
-            last = Link(self.length - 1, "count")
-            yield from self.certain(",", last, found)
-            yield from self.certain(number, last)
-        yield from self.certain(".", Link(self.length - 1, "count"), found)
+        found, last = (Link(self.number_at, "count"),), ()
+        for number in numbers[: numbers.index(self.number) + 1]:
+            yield from self.certain(number, *last)
+            last = (Link(self.length - 1, "count"),)
+            undecided = number in numbers[1:-1]  # after "one" counting always goes on, after the last number never
+            yield from self.certain("." if number == self.number else ",", *last, *(found if undecided else ()))
 
     def animals(self, first_word: str) -> Words:
         plural = yield from self.one_or_many(self.lexicon.animal)
         verb_link = Link(self.length - 1, "agreement")
         ways = [(word, 2 / len(self.lexicon.preposition)) for word in self.lexicon.preposition]
-        way = yield from self.choose(Choice([*ways, ("that", 1)] if first_word == "the" else ways))
+        way = yield from self.choose(Choice([*ways, ("that", 1.0)] if first_word == "the" else ways))
         if way == "that":
             yield from self.he()
             yield from self.any_of(self.lexicon.sight_verb)

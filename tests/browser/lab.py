@@ -4,8 +4,7 @@ Waiting is for a state, never for a time: JupyterLab's own commands tell when th
 from the data that Plotly has drawn, not from its pixels.
 """
 
-from __future__ import annotations
-
+import re
 from dataclasses import dataclass, field
 
 from playwright.sync_api import Locator, Page, expect
@@ -14,10 +13,12 @@ OPEN_MS = 60_000
 RUN_MS = 300_000  # ten times what a lesson may take
 CHANGE_MS = 20_000
 
-NOTEBOOK = "jupyterapp.shell.currentWidget"
+PANEL = "jupyterapp.shell.currentWidget"
+# The elements by which a kind of figure is known once it is drawn.
+DRAWN_AS = {"bar": ".barlayer .bars", "heatmap": ".heatmaplayer .hm", None: ".main-svg"}
 # What Plotly has drawn on an element, in plain lists.
 DRAWN = """figure => {
-    const plain = value => ArrayBuffer.isView(value) ? Array.from(value) : Array.isArray(value) ? value.map(plain) : value;
+    const plain = v => ArrayBuffer.isView(v) ? Array.from(v) : Array.isArray(v) ? v.map(plain) : v;
     return (figure._fullData || []).map(({type, x, y, z, text}) => ({
         type, x: plain(x) ?? null, y: plain(y) ?? null, z: plain(z) ?? null, text: plain(text) ?? null
     }));
@@ -29,18 +30,19 @@ class Lab:
     """The page, with what went wrong on it so far in `problems`."""
 
     page: Page
+    notebook: str
     problems: list[str] = field(default_factory=list)
 
     def __post_init__(self):
         self.page.set_default_timeout(OPEN_MS)
-        self.page.wait_for_function(f"window.jupyterapp && {NOTEBOOK}?.content?.model?.cells?.length")
+        self.page.wait_for_function(f"window.jupyterapp && {PANEL}?.context?.path === '{self.notebook}'")
+        self.page.evaluate(f"Promise.all([jupyterapp.restored, {PANEL}.context.ready, {PANEL}.revealed])")
         expect(self.page.locator(".jp-Notebook .jp-Cell").first).to_be_visible()
-        self.page.evaluate("jupyterapp.restored")
 
     # What one does.
 
     def wait_for_kernel(self) -> None:
-        self.page.wait_for_function(f"{NOTEBOOK}.sessionContext.session?.kernel?.status === 'idle'")
+        self.page.wait_for_function(f"{PANEL}.sessionContext.session?.kernel?.status === 'idle'")
 
     def run_all(self) -> None:
         """Run all cells and wait for the last; whether one failed is for `errors` to say."""
@@ -54,13 +56,13 @@ class Lab:
 
     def show_cell(self, number: int) -> None:
         """Scroll to a cell; JupyterLab draws those far from the window only when they come near."""
-        self.page.evaluate(f"{NOTEBOOK}.content.scrollToItem({number}, 'start')")
+        self.page.evaluate(f"{PANEL}.content.scrollToItem({number}, 'start')")
 
     # What one sees.
 
     @property
     def cells(self) -> list[dict]:
-        return self.page.evaluate(f"{NOTEBOOK}.content.model.toJSON().cells")
+        return self.page.evaluate(f"{PANEL}.content.model.toJSON().cells")
 
     @property
     def errors(self) -> list[str]:
@@ -86,10 +88,34 @@ class Lab:
         return output
 
     def figures(self, number: int) -> Locator:
-        """The figures in the output of a cell, drawn."""
+        """The figures in the output of a cell, drawn: each shows at least one trace.
+
+        A live figure that stays empty was not up within the two seconds that anywidget grants it.
+        """
         figures = self.output(number).locator(".js-plotly-plot")
-        expect(figures.locator(".main-svg").first).to_be_visible()
+        expect(figures.first).to_be_visible()
+        for figure in figures.all():
+            self.page.wait_for_function("figure => figure._fullData?.length", arg=figure.element_handle())
         return figures
+
+    def app_with(self, control: str, kind: str | None = None) -> tuple[Locator, Locator]:
+        """The first live output that has a control with that word in its label, and its first figure of that kind."""
+        app = self.page.locator(".jp-Cell-outputWrapper").filter(has=labelled(self.page, control)).first
+        figure = app.locator(".js-plotly-plot").filter(has=self.page.locator(DRAWN_AS[kind])).first
+        figure.scroll_into_view_if_needed()
+        expect(figure).to_be_visible()
+        return app, figure
+
+
+def labelled(where: Page | Locator, control: str) -> Locator:
+    """The label of a control of ipywidgets."""
+    return where.locator(".widget-label", has_text=re.compile(control, re.IGNORECASE))
+
+
+def press(app: Locator, control: str, key: str) -> None:
+    """Press a key on a slider, found by a word of its label."""
+    slider = app.locator(".widget-slider").filter(has=labelled(app.page, control))
+    slider.locator(".noUi-handle").last.press(key)
 
 
 def drawn(figure: Locator) -> list[dict]:
@@ -100,10 +126,8 @@ def drawn(figure: Locator) -> list[dict]:
 def wait_for_change(figure: Locator, before: list[dict]) -> list[dict]:
     """Until a figure shows something else than before; what it shows then."""
     figure.page.wait_for_function(
-        f"([figure, before]) => JSON.stringify(({DRAWN})(figure)) !== before",
-        arg=[figure.element_handle(), figure.evaluate(f"figure => JSON.stringify(({DRAWN})(figure))")]
-        if before is None
-        else [figure.element_handle(), figure.page.evaluate("JSON.stringify", before)],
+        f"([figure, before]) => JSON.stringify(({DRAWN})(figure)) !== JSON.stringify(before)",
+        arg=[figure.element_handle(), before],
         timeout=CHANGE_MS,
     )
     return drawn(figure)

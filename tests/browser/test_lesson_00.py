@@ -1,0 +1,93 @@
+"""Lesson 00 in a real JupyterLab: what a newcomer sees, does and finds again."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.browser.lab import drawn, press, wait_for_change
+
+LESSON = "00_start_here.ipynb"
+BROKEN = "Error displaying widget"
+OTHER_PROMPT = "The old man"
+
+
+@pytest.fixture(scope="module")
+def ran(open_notebook):
+    """The lesson opened on a fresh profile and run once, for the tests that only look or move a control."""
+    lab = open_notebook(LESSON)
+    lab.run_all()
+    return lab
+
+
+def assert_all_figures_stand_there(lab) -> None:
+    for number in lab.figure_cells():
+        expect(lab.figures(number).first).to_be_visible()
+    expect(lab.page.get_by_text(BROKEN)).to_have_count(0)
+    assert lab.problems == []
+
+
+def test_before_any_run_the_still_figures_stand_there(open_notebook):
+    lab = open_notebook(LESSON)
+    lab.wait_for_kernel()
+    assert lab.figure_cells()
+    assert_all_figures_stand_there(lab)
+
+
+def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
+    assert ran.errors == []
+    assert_all_figures_stand_there(ran)
+
+
+def test_nobody_is_asked_about_news_or_updates(ran):
+    """Where the question is on, it stands there within seconds and stays until it is answered."""
+    expect(ran.page.locator(".jp-Dialog, .Toastify__toast")).to_have_count(0)
+
+
+def test_the_temperature_slider_moved_by_keyboard_changes_the_bars(ran):
+    app, figure = ran.app_with("temperature", "bar")
+    before = drawn(figure)
+    press(app, "temperature", "ArrowRight")
+    after = wait_for_change(figure, before)
+    assert bars(after) != bars(before)
+
+
+def test_the_layer_slider_changes_the_heatmap(ran):
+    app, figure = ran.app_with("layer", "heatmap")
+    before = drawn(figure)
+    press(app, "layer", "ArrowRight")
+    assert heat(wait_for_change(figure, before)) != heat(before)
+
+
+def test_typing_another_prompt_changes_the_tokens(ran):
+    app, figure = ran.app_with("prompt")
+    before = drawn(figure)
+    box = app.locator("input[type=text], textarea").first
+    box.fill(OTHER_PROMPT)
+    box.press("Enter")
+    after = json.dumps(wait_for_change(figure, before))
+    assert all(word in after for word in OTHER_PROMPT.split())
+    assert ran.problems == []
+
+
+def test_saved_and_opened_again_without_a_kernel_the_still_figures_stand_there(
+    open_notebook, open_again_without_kernel
+):
+    lab = open_notebook(LESSON)
+    lab.run_all()
+    lab.save()
+    figures = lab.figure_cells()
+    assert figures and lab.problems == []
+
+    again = open_again_without_kernel(lab)
+    assert again.figure_cells() == figures
+    assert_all_figures_stand_there(again)
+
+
+def bars(traces: list[dict]) -> list[tuple]:
+    """Both directions, for bars may stand or lie."""
+    return [(trace["x"], trace["y"]) for trace in traces if trace["type"] == "bar"]
+
+
+def heat(traces: list[dict]) -> list[list[float]]:
+    return next(trace["z"] for trace in traces if trace["type"] == "heatmap")

@@ -13,6 +13,7 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
+
 from saved_notebook import leave_out_widgets
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"

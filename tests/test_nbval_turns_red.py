@@ -5,7 +5,6 @@ nbval is run for real, with the repository's conftest.py, on copies whose stored
 
 import base64
 import copy
-import importlib.util
 import json
 import re
 import shutil
@@ -19,22 +18,8 @@ import numpy as np
 import pytest
 from nbformat.v4 import new_code_cell, new_notebook
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "scripts"))
-
-from run_notebooks import clean, run  # noqa: E402 (found only after the line above)
-
-FIGURE = "application/vnd.plotly.v1+json"
-
-
-def load_tolerance():
-    spec = importlib.util.spec_from_file_location("nbval_tolerance", ROOT / "conftest.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-tolerance = load_tolerance()
+from run_notebooks import clean, run
+from tests.lessons import FIGURE, ROOT, tolerance
 
 
 def red_cells(notebook: nbformat.NotebookNode, folder: Path) -> set[int]:

@@ -2,20 +2,16 @@
 
 import ast
 import re
-import sys
 from itertools import groupby
 from pathlib import Path
 
 import nbformat
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-sys.path.append(str(ROOT / "scripts"))
+from run_notebooks import clean, said_on_stderr
+from saved_notebook import VIEW
+from tests.lessons import FIGURE, LESSONS, ROOT
 
-from run_notebooks import clean, said_on_stderr  # noqa: E402 (found only after the line above)
-from saved_notebook import VIEW  # noqa: E402
-
-LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 DESCRIPTION = {"lesson", "title", "minutes", "notes", "needs"}
 NOTES = {"000", "001", "003", "004"}
 # Each tag that may stand on a cell; a misspelt one would be ignored in silence, by nbval as by us.
@@ -107,7 +103,7 @@ def test_each_figure_says_in_words_what_it_shows(code):
     """The text beside a figure is its alternative text, and what nbval compares of a widget."""
     for output in outputs(code):
         data = output.get("data", {})
-        if "application/vnd.plotly.v1+json" in data:
+        if FIGURE in data:
             assert re.search(r"\d", data.get("text/plain", "")), "a figure without numbers in words"
             assert "FigureWidget(" not in data["text/plain"] and "VBox(" not in data["text/plain"]
 

@@ -17,7 +17,7 @@ from torch import Tensor
 
 from gptlab._refuse import refuse
 from gptlab.decoding import Model, Window, refuse_bad_stop_token, without_dropout
-from gptlab.probabilities import Number, is_a, usable_logits
+from gptlab.probabilities import Number, is_a, likeliest_ids, usable_logits
 
 _log = logging.getLogger(__name__)
 
@@ -126,7 +126,7 @@ def _continue(
 ) -> BeamStep:
     """Rank the `width` likeliest continuations of each open hypothesis against each other."""
     logits, _ = usable_logits(logits)
-    tokens = logits.argsort(dim=-1, descending=True, stable=True)[:, :width]  # (W,K)
+    tokens = likeliest_ids(logits, min(width, logits.shape[1]))  # (W,K)
     token_log_probs = logits.double().log_softmax(-1).gather(-1, tokens)
     totals = (log_probs[:, None] + token_log_probs).flatten()
     best = totals.argsort(descending=True, stable=True)

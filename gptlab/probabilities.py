@@ -43,22 +43,27 @@ def next_token_probabilities(
         return nn.functional.one_hot(logits.argmax(-1), n_tokens).to(logits.dtype)
     # Within the type's range no division makes NaN of 0/0 or inf/inf, and its ends are as good as 0 and inf.
     scaled = (logits - highest) / min(max(temperature, limits.tiny), limits.max)
-    cuts_k, cuts_p = top_k is not None and top_k < n_tokens, top_p is not None and top_p < 1
-    # No temperature changes the order of the logits, but rounding may merge what it scales: rank before.
-    ranked_ids = logits.argsort(dim=-1, descending=True, stable=True) if cuts_k or cuts_p else None
-    if cuts_k:
-        scaled = scaled.scatter(-1, ranked_ids[..., top_k:], -torch.inf)
-    probabilities = scaled.softmax(-1)
-    return _nucleus(probabilities, ranked_ids, top_p) if cuts_p else probabilities
+    n_kept = n_tokens if top_k is None else min(top_k, n_tokens)
+    if n_kept == n_tokens and top_p in (None, 1):
+        return scaled.softmax(-1)
+    # Ranked before scaling: no temperature changes the order, but rounding may merge what it scales.
+    ids = likeliest_ids(logits, n_kept)
+    ranked = scaled.gather(-1, ids).softmax(-1)
+    if top_p is not None and top_p < 1:
+        mass_before = ranked.double().cumsum(-1) - ranked
+        ranked = ranked.where(mass_before < top_p * (1 - ROUNDING), 0.0)
+        ranked = ranked / ranked.sum(-1, keepdim=True)
+    return torch.zeros_like(scaled).scatter(-1, ids, ranked)
 
 
-def _nucleus(
-    probabilities: Float[Tensor, "*B V"], ranked_ids: Int64[Tensor, "*B V"], top_p: Number
-) -> Float[Tensor, "*B V"]:
-    ranked = probabilities.gather(-1, ranked_ids)
-    mass_before = ranked.double().cumsum(-1) - ranked
-    ranked = ranked.where(mass_before < top_p * (1 - ROUNDING), 0.0)
-    return torch.zeros_like(probabilities).scatter(-1, ranked_ids, ranked / ranked.sum(-1, keepdim=True))
+def likeliest_ids(logits: Float[Tensor, "*B V"], n: int) -> Int64[Tensor, "*B n"]:
+    """The ids of the n largest logits, n at most V, the largest first; of equal ones the lowest id first."""
+    if n < logits.shape[-1]:
+        # Many times faster than sorting them all, but it orders equal ones as it likes.
+        values, ids = logits.topk(n + 1)
+        if (values[..., :-1] > values[..., 1:]).all():
+            return ids[..., :-1]
+    return logits.argsort(dim=-1, descending=True, stable=True)[..., :n]
 
 
 def usable_logits(logits: Num[Tensor, "..."]) -> tuple[Float[Tensor, "*B V"], Float[Tensor, "*B 1"]]:

@@ -105,6 +105,11 @@ def test_case_39_top_p_1_changes_no_bit():
     logits = torch.randn(3, 4_096, generator=torch.Generator().manual_seed(0))
     assert torch.equal(next_token_probabilities(logits, top_p=1), next_token_probabilities(logits))
     assert torch.equal(next_token_probabilities(logits, top_p=1.0), logits.softmax(-1))
+    logits[:, 0] = 30.0  # what is left for the others is less than rounding may take away from top_p
+    for top_k in (50, None):
+        whole = next_token_probabilities(logits, top_k=top_k)
+        assert torch.equal(next_token_probabilities(logits, top_k=top_k, top_p=1), whole)
+        assert whole.count_nonzero() == 3 * (top_k or 4_096)
 
 
 @pytest.mark.parametrize("top_p", [0, 0.0, -0.1, 1.0001, nan, inf, True])

@@ -63,6 +63,6 @@ $(VENV)/.test: $(VENV)/.lab
 define cpu_torch
 if [ "$$(uname -s)" = Linux ] && [ -n "$(TORCH_INDEX)" ] && \
    timeout 10 $(PIP) index versions torch --index-url "$(TORCH_INDEX)" --timeout 3 --retries 0 >/dev/null 2>&1; then \
-  $(PIP) install --constraint constraints.txt --no-deps --index-url "$(TORCH_INDEX)" torch || true; \
+  $(PIP) install --constraint constraints.txt --no-deps --index-url "$(TORCH_INDEX)" --timeout 15 --retries 0 torch || true; \
 fi
 endef

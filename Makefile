@@ -62,7 +62,7 @@ $(VENV)/.test: $(VENV)/.lab
 # One short try: where that index does not answer, seconds are lost and pip takes what it finds.
 define cpu_torch
 if [ "$$(uname -s)" = Linux ] && [ -n "$(TORCH_INDEX)" ] && \
-   timeout 10 $(PIP) index versions torch --index-url "$(TORCH_INDEX)" --timeout 3 --retries 0 >/dev/null 2>&1; then \
+   timeout 6 $(PIP) index versions torch --index-url "$(TORCH_INDEX)" --timeout 3 --retries 0 >/dev/null 2>&1; then \
   $(PIP) install --constraint constraints.txt --no-deps --index-url "$(TORCH_INDEX)" --timeout 15 --retries 0 torch || true; \
 fi
 endef

@@ -11,10 +11,10 @@ import math
 import random
 import zlib
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from functools import cached_property
-from itertools import accumulate
-from typing import NamedTuple, Protocol
+from itertools import accumulate, pairwise
+from typing import NamedTuple, Protocol, runtime_checkable
 
 import torch
 from jaxtyping import Int
@@ -23,7 +23,8 @@ from torch import Tensor
 from gptlab._refuse import refuse
 
 IGNORE = -100  # a target with this value is not counted in any loss
-_STEPS_PER_POOL = 32  # stories for so many steps are drawn and sorted together: long enough that rows of a batch match
+_STEPS_PER_POOL = 32  # stories for so many steps are drawn and sorted together, so that the rows of a batch match
+_WIDTHS = 4  # rows of stories are padded to a multiple of this
 
 
 class Batch(NamedTuple):
@@ -44,6 +45,7 @@ class HeldOut(NamedTuple):
     floor: float | None
 
 
+@runtime_checkable
 class Corpus(Protocol):
     """What `gptlab.train` learns from."""
 
@@ -58,15 +60,26 @@ class StoryCorpus:
 
     `world` has `sample_words(rng)` and `log_probs(text)`; `tok` has one token for each of its words. A batch holds
     about `tokens_per_batch` tokens in rows of nearly equal length, so that little of it is padding. The held-out
-    stories are drawn from seeds that training does not use.
+    stories are drawn from seeds that training does not use. Raises ValueError for a story longer than
+    `context_length` tokens of input, where that is given.
     """
 
-    def __init__(self, world, tok, *, tokens_per_batch: int = 4096, held_out_stories: int = 200, seed: int = 0):
-        if tokens_per_batch < 1:
-            raise refuse("tokens_per_batch", tokens_per_batch, "a whole number of at least 1")
+    def __init__(
+        self,
+        world,
+        tok,
+        *,
+        context_length: int | None = None,
+        tokens_per_batch: int = 4096,
+        held_out_stories: int = 200,
+        seed: int = 0,
+    ):
+        for name, size in (("context_length", context_length), ("tokens_per_batch", tokens_per_batch)):
+            if size is not None and size < 1:
+                raise refuse(name, size, "a whole number of at least 1")
         if held_out_stories < 0:
             raise refuse("held_out_stories", held_out_stories, "a whole number of at least 0 (0: no validation)")
-        self.world, self.tok = world, tok
+        self.world, self.tok, self.context_length = world, tok, context_length
         self.tokens_per_batch, self.held_out_stories, self.seed = tokens_per_batch, held_out_stories, seed
         self._id_of: dict[str, int] = {}
         self._pool: tuple[int, list[Batch]] = (-1, [])
@@ -77,9 +90,12 @@ class StoryCorpus:
 
     def batch(self, step: int) -> Batch:
         """The batch of step 0, 1, 2, …"""
-        group, place = divmod(step, _STEPS_PER_POOL)
-        if self._pool[0] != group:
-            self._pool = (group, self._draw_pool(group))
+        pool, place = divmod(step, _STEPS_PER_POOL)
+        if self._pool[0] != pool:
+            rows = [self._story("training", pool, n) for n in range(sum(self._rows_per_batch))]
+            batches = self._batches(rows, self._rows_per_batch)
+            random.Random(f"{self.seed} order {pool}").shuffle(batches)
+            self._pool = (pool, batches)
         return self._pool[1][place]
 
     @cached_property
@@ -88,20 +104,29 @@ class StoryCorpus:
             return None
         stories = [self._draw("held out", n) for n in range(self.held_out_stories)]
         log_probs = [p for words in stories for p in self.world.log_probs("".join(words))]
-        rows = sorted((self._ids(words) for words in stories), key=len)
-        n_batches = max(1, round(sum(map(len, rows)) / self.tokens_per_batch))
-        floor = -math.fsum(log_probs) / len(log_probs)
-        return HeldOut([_padded(part) for part in _even_parts(rows, n_batches)], floor)
+        rows = [self._ids(words) for words in stories]
+        n_batches = min(len(rows), math.ceil(sum(map(len, rows)) / self.tokens_per_batch))
+        return HeldOut(self._batches(rows, _even_parts(rows, n_batches)), -math.fsum(log_probs) / len(log_probs))
 
-    def _draw_pool(self, group: int) -> list[Batch]:
+    @cached_property
+    def _rows_per_batch(self) -> list[int]:
+        """How many stories each batch of a pool takes, from the shortest to the longest: settled on one pool for all.
+
+        So all pools have batches of nearly the same shapes. Half-precision kernels are prepared for each shape that
+        comes and kept: with ever new shapes a long run would take gigabytes.
+        """
         rows, n_tokens = [], 0
         while n_tokens < _STEPS_PER_POOL * self.tokens_per_batch or len(rows) < _STEPS_PER_POOL:
-            rows.append(self._ids(self._draw("training", group, len(rows))))
+            rows.append(self._story("sizes", len(rows)))
             n_tokens += len(rows[-1])
-        rows.sort(key=len)
-        batches = [_padded(part) for part in _even_parts(rows, _STEPS_PER_POOL)]
-        random.Random(f"order {self.seed} {group}").shuffle(batches)
-        return batches
+        return _even_parts(rows, _STEPS_PER_POOL)
+
+    def _batches(self, rows: list[list[int]], sizes: Sequence[int]) -> list[Batch]:
+        rows, ends = sorted(rows, key=len), list(accumulate(sizes))
+        return [_padded(rows[end - size : end], self.context_length) for end, size in zip(ends, sizes, strict=True)]
+
+    def _story(self, *names: object) -> list[int]:
+        return self._ids(self._draw(*names))
 
     def _draw(self, *names: object) -> list[str]:
         return self.world.sample_words(random.Random(" ".join(map(str, (self.seed, *names)))))
@@ -129,12 +154,18 @@ class TextCorpus:
     """
 
     def __init__(
-        self, text: str, tok, *, context_length: int, batch_size: int = 16, held_out_share: float = 0.1, seed: int = 0
+        self,
+        text: str,
+        tok,
+        *,
+        context_length: int,
+        batch_size: int = 16,
+        held_out_share: float | int = 0.1,
+        seed: int = 0,
     ):
-        if context_length < 1:
-            raise refuse("context_length", context_length, "a whole number of at least 1")
-        if batch_size < 1:
-            raise refuse("batch_size", batch_size, "a whole number of at least 1")
+        for name, size in (("context_length", context_length), ("batch_size", batch_size)):
+            if size < 1:
+                raise refuse(name, size, "a whole number of at least 1")
         if not 0 <= held_out_share < 1:
             raise refuse("held_out_share", held_out_share, "at least 0 (no validation) and below 1")
         self.context_length, self.batch_size, self.seed = context_length, batch_size, seed
@@ -193,39 +224,23 @@ class TextCorpus:
             )
 
 
-def scoring_windows(ids: Int[Tensor, " N"], context_length: int, *, stride: int | None = None) -> Iterator[Batch]:
-    """Cut a text of any length into batches of one window, so that each token but the first is a target exactly once.
-
-    Each window moves on by `stride` tokens (the context length, if None); what it shares with the one before is read
-    again and not counted again. A smaller stride gives each target more to look back on and costs more forward passes.
-    """
-    stride = context_length if stride is None else stride
-    if not 1 <= stride <= context_length:
-        raise refuse("stride", stride, f"from 1 to the context length, {context_length}")
-    scored = 0  # so many targets are behind us; the target of index i is ids[i + 1]
-    while scored < len(ids) - 1:
-        end = min(scored + (stride if scored else context_length), len(ids) - 1)
-        start = max(0, end - context_length)
-        targets = ids[start + 1 : end + 1].clone()
-        targets[: scored - start] = IGNORE
-        yield Batch(ids[None, start:end], targets[None])
-        scored = end
-
-
-def _even_parts(rows: Sequence[list[int]], n_parts: int) -> Iterator[Sequence[list[int]]]:
-    """Cut at least `n_parts` rows into so many parts of about as many tokens each, none of them empty."""
-    ends = list(accumulate(map(len, rows)))  # ends[i]: tokens in rows 0 … i
-    start = 0
+def _even_parts(rows: Sequence[list[int]], n_parts: int) -> list[int]:
+    """How many rows to take at a time, shortest rows first, for parts of about as many tokens each, none empty."""
+    ends = list(accumulate(sorted(map(len, rows))))  # ends[i]: tokens in rows 0 … i
+    cuts = [0]
     for part in range(1, n_parts + 1):
-        stop = bisect_left(ends, ends[-1] * part / n_parts) + 1
-        stop = min(max(stop, start + 1), len(rows) - (n_parts - part))
-        yield rows[start:stop]
-        start = stop
+        cut = bisect_left(ends, ends[-1] * part / n_parts) + 1
+        cuts.append(min(max(cut, cuts[-1] + 1), len(rows) - (n_parts - part)))
+    return [stop - start for start, stop in pairwise(cuts)]
 
 
-def _padded(rows: Sequence[list[int]]) -> Batch:
+def _padded(rows: Sequence[list[int]], context_length: int | None) -> Batch:
+    """Rows of unequal length side by side, as wide as the longest, rounded up to a width that comes again."""
+    longest = max(map(len, rows)) - 1
+    if context_length is not None and longest > context_length:
+        raise refuse("context_length", context_length, f"at least {longest}, which a story of this world takes")
+    width = min(math.ceil(longest / _WIDTHS) * _WIDTHS, max(longest, context_length or math.inf))
     # What stands in the padding of the inputs is never looked at: its targets do not count, and attention looks back.
-    width = max(map(len, rows)) - 1
     inputs = torch.zeros(len(rows), width, dtype=torch.long)
     targets = torch.full((len(rows), width), IGNORE)
     for i, row in enumerate(rows):

@@ -8,7 +8,7 @@ Axes: B batch, T tokens, V vocabulary, d model width.
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 
 import torch
 import torch.nn.functional as F
@@ -43,21 +43,14 @@ def next_token_loss(
     _check_targets(targets, logits.shape[2], lambda row, place: f"the target ids[{row}, {place + 1}]")
     if reduction == "mean" and bool((targets == IGNORE).all()):
         raise refuse("ids", f"of shape {tuple(ids.shape)}, every target {IGNORE}", "such that some target counts")
-    scores = logits[:, :-1].transpose(1, 2)  # (B, V, T-1), the order in which torch takes classes
-    if scores.dtype in (torch.float16, torch.bfloat16):
-        scores = scores.float()
-    return F.cross_entropy(scores, targets, ignore_index=IGNORE, reduction=reduction)
+    return _cross_entropy(logits[:, :-1], targets, reduction)
 
 
 def batch_loss(model: nn.Module, batch: Batch, reduction: str = "mean") -> Float[Tensor, ""]:
-    """The model's loss on a batch, over the targets that count; logits are computed at those positions only."""
-    counted = batch.targets != IGNORE
-    if hasattr(model, "unembed"):
-        logits = model.unembed(model.hidden(batch.inputs)[counted])  # (N, V) for N targets that count
-    else:
-        logits = model(batch.inputs)[counted]
-    _check_targets(batch.targets, logits.shape[1], lambda row, place: f"targets[{row}, {place}]")
-    return F.cross_entropy(logits.float(), batch.targets[counted], reduction=reduction)
+    """The loss on a batch of a model that turns (B,T) ids into (B,T,V) logits, over the targets that count."""
+    logits = model(batch.inputs)
+    _check_targets(batch.targets, logits.shape[2], lambda row, place: f"targets[{row}, {place}]")
+    return _cross_entropy(logits, batch.targets, reduction)
 
 
 @torch.no_grad()
@@ -72,16 +65,41 @@ def mean_loss(model: nn.Module, batches: Iterable[Batch]) -> float:
     return total / count
 
 
-def perplexity(mean_loss: float) -> float:
+def scoring_windows(ids: Int[Tensor, " N"], context_length: int, *, stride: int | None = None) -> Iterator[Batch]:
+    """Cut a text of any length into batches of one window, so that each token but the first is a target exactly once.
+
+    Each window moves on by `stride` tokens (the context length, if None); what it shares with the one before is read
+    again and not counted again. A smaller stride gives each target more to look back on and costs more forward passes.
+    """
+    stride = context_length if stride is None else stride
+    if not 1 <= stride <= context_length:
+        raise refuse("stride", stride, f"from 1 to the context length, {context_length}")
+    scored = 0  # so many targets are behind us; the target of index i is ids[i + 1]
+    while scored < len(ids) - 1:
+        end = min(scored + (stride if scored else context_length), len(ids) - 1)
+        start = max(0, end - context_length)
+        targets = ids[start + 1 : end + 1].clone()
+        targets[: scored - start] = IGNORE
+        yield Batch(ids[None, start:end], targets[None])
+        scored = end
+
+
+def perplexity(loss: float | int) -> float:
     """exp of a mean loss in nats: among how many equally likely tokens the model hesitates.
 
     Average the losses of the tokens first, then take `exp` once: a mean of perplexities is another, larger number.
     A loss too large for a floating-point number (above 709) gives infinity, no error.
     """
     try:
-        return math.exp(mean_loss)
+        return math.exp(loss)
     except OverflowError:
         return math.inf
+
+
+def _cross_entropy(logits: Float[Tensor, "B N V"], targets: Int[Tensor, "B N"], reduction: str) -> Tensor:
+    exact = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    loss = F.cross_entropy(exact.flatten(0, 1), targets.flatten(), ignore_index=IGNORE, reduction=reduction)
+    return loss.view(targets.shape) if reduction == "none" else loss
 
 
 def _check_targets(targets: Int[Tensor, "B N"], vocab_size: int, name: Callable[[int, int], str]) -> None:

@@ -25,8 +25,8 @@ class AdamW:
         self,
         parameters: Sequence[Tensor],
         *,
-        betas: tuple[float, float] = (0.9, 0.95),
-        weight_decay: float = 0.1,
+        betas: tuple[float | int, float | int] = (0.9, 0.95),
+        weight_decay: float | int = 0.1,
         epsilon: float = 1e-8,
     ):
         self.parameters = list(parameters)
@@ -36,7 +36,7 @@ class AdamW:
         self.steps = 0
 
     @torch.no_grad()
-    def step(self, gradients: Sequence[Tensor], learning_rate: float) -> None:
+    def step(self, gradients: Sequence[Tensor], learning_rate: float | int) -> None:
         """Move every parameter once, in place."""
         self.steps += 1
         beta1, beta2 = self.betas
@@ -49,7 +49,7 @@ class AdamW:
             p.addcdiv_(m / unbias1, (v / unbias2).sqrt_().add_(self.epsilon), value=-learning_rate)
 
 
-def cosine_schedule(step: int, *, peak: float, final: float, warmup: int, decay: int) -> float:
+def cosine_schedule(step: int, *, peak: float | int, final: float | int, warmup: int, decay: int) -> float:
     """The learning rate of step 0, 1, 2, …: a linear rise to `peak`, then half a cosine down to `final`.
 
     Step i of the rise has peak·(i + 1)/(warmup + 1), so that no step is lost to a rate of 0 and the peak itself comes
@@ -58,12 +58,12 @@ def cosine_schedule(step: int, *, peak: float, final: float, warmup: int, decay:
     if step < warmup:
         return peak * (step + 1) / (warmup + 1)
     if step >= decay:
-        return final
+        return float(final)
     progress = (step - warmup) / (decay - warmup)
     return final + (peak - final) * (1 + math.cos(math.pi * progress)) / 2
 
 
-def clip_by_norm(gradients: Sequence[Tensor], limit: float | None) -> float:
+def clip_by_norm(gradients: Sequence[Tensor], limit: float | int | None) -> float:
     """Scale the gradients in place so that together they are no longer than `limit`; gives their length before that."""
     norm = math.sqrt(sum(g.square().sum().item() for g in gradients))
     if limit is not None and norm > limit:

@@ -16,12 +16,12 @@ class Recipe:
     """The options of `gptlab.train` of the same names; None stands for a value that follows from the others."""
 
     steps: int
-    learning_rate: float
-    final_learning_rate: float | None
+    learning_rate: float | int
+    final_learning_rate: float | int | None
     warmup: int | None
-    betas: tuple[float, float]
-    weight_decay: float
-    clip: float | None
+    betas: tuple[float | int, float | int]
+    weight_decay: float | int
+    clip: float | int | None
     seed: int
     precision: str
 

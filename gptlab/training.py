@@ -52,12 +52,12 @@ def train(
     data: Corpus,
     steps: int,
     *,
-    learning_rate: float = 1e-3,
-    final_learning_rate: float | None = None,
+    learning_rate: float | int = 1e-3,
+    final_learning_rate: float | int | None = None,
     warmup: int | None = None,
-    betas: tuple[float, float] = (0.9, 0.95),
-    weight_decay: float = 0.1,
-    clip: float | None = 1.0,
+    betas: tuple[float | int, float | int] = (0.9, 0.95),
+    weight_decay: float | int = 0.1,
+    clip: float | int | None = 1.0,
     seed: int = 0,
     validate_every: int | None = None,
     checkpoint: str | Path | None = None,
@@ -76,48 +76,51 @@ def train(
 
     The run begins with the weights that `model` has: a second call goes on from what the first has learned, with new
     moments and a new schedule, and `Step.earlier_steps` says so. With `checkpoint` the state is written to that path
-    every `checkpoint_every` steps, after the last one, and when the generator is closed; with `resume=True` the run
-    goes on from there, if the file exists.
+    every `checkpoint_every` steps, after the last one, and when the generator is closed or interrupted; with
+    `resume=True` the run goes on from there, if the file exists, and takes the very steps of a run that never stopped.
 
     Raises ValueError for settings out of range and for a checkpoint of another run, both before the first step, and
     FloatingPointError when the loss or the gradient is not finite: the weights are then those after the last good step.
     """
-    recipe = Recipe(
-        steps, learning_rate, final_learning_rate, warmup, tuple(betas), weight_decay, clip, seed, precision
-    )
+    recipe = Recipe(steps, learning_rate, final_learning_rate, warmup, betas, weight_decay, clip, seed, precision)
     for name, every in (("validate_every", validate_every), ("checkpoint_every", checkpoint_every)):
         if every is not None:
             check_whole(name, every, at_least=1)
     if checkpoint is None and (resume or checkpoint_every is not None):
         raise refuse("checkpoint", None, "a path to write to, or to resume from")
+    checkpoint = None if checkpoint is None else Path(checkpoint)
+    if checkpoint is not None and checkpoint.is_dir():
+        raise refuse("checkpoint", str(checkpoint), "the path of a file; this is a folder")
     run = _Run(model, data, recipe)
-    if resume and Path(checkpoint).exists():
-        run.restore(Path(checkpoint))
+    if resume and checkpoint.exists():
+        run.restore(checkpoint)
     if run.precision == "auto" and run.number < steps:
         run.choose_precision()
-    return _steps(run, validate_every, None if checkpoint is None else Path(checkpoint), checkpoint_every)
+    return _steps(run, validate_every, checkpoint, checkpoint_every)
 
 
-def _steps(run: "_Run", validate_every: int | None, checkpoint: Path | None, checkpoint_every: int | None):
+def _steps(
+    run: "_Run", validate_every: int | None, checkpoint: Path | None, checkpoint_every: int | None
+) -> Iterator[Step]:
     def due(every: int | None) -> bool:
         return run.number == run.recipe.steps or (every is not None and run.number % every == 0)
 
-    held_out = run.data.held_out
-    while run.number < run.recipe.steps:
-        measured = run.update()
-        val_loss = None
-        if held_out is not None and due(validate_every):
-            with evaluation_mode(run.model):
-                val_loss = mean_loss(run.model, held_out.batches)
-        saved = checkpoint is not None and due(checkpoint_every)
-        if saved:
-            run.save(checkpoint)
-        try:
-            yield Step(val_loss=val_loss, floor=held_out.floor if held_out else None, **measured)
-        except GeneratorExit:  # the reader wants no more; the weights stand between two steps, fit to be kept
-            if checkpoint is not None and not saved:
+    held_out, saved = run.data.held_out, run.number
+    try:
+        while run.number < run.recipe.steps:
+            measured = run.update()
+            val_loss = None
+            if held_out is not None and due(validate_every):
+                with evaluation_mode(run.model):
+                    val_loss = mean_loss(run.model, held_out.batches)
+            if checkpoint is not None and due(checkpoint_every):
                 run.save(checkpoint)
-            raise
+                saved = run.number
+            yield Step(val_loss=val_loss, floor=held_out.floor if held_out else None, **measured)
+    except (GeneratorExit, KeyboardInterrupt):
+        if checkpoint is not None and run.number > saved and not run.midway:
+            run.save(checkpoint)
+        raise
 
 
 class _Run:
@@ -130,6 +133,7 @@ class _Run:
         self.tokens_seen = 0
         self.earlier_steps = _updates_of.get(model, 0)
         self.precision = recipe.precision
+        self.midway = False  # whether some weights have moved and others have not
 
     @property
     def number(self) -> int:
@@ -144,9 +148,11 @@ class _Run:
         loss, gradients = self._gradients(batch, self.precision)
         norm = clip_by_norm(gradients, self.recipe.clip)
         self._refuse_infinite(loss, norm, rate)
+        self.midway = True
         self.optimizer.step(gradients, rate)
-        _updates_of[self.model] = _updates_of.get(self.model, 0) + 1
         self.tokens_seen += batch.n_targets
+        self.midway = False
+        _updates_of[self.model] = _updates_of.get(self.model, 0) + 1
         return {
             "number": self.number,
             "loss": loss,

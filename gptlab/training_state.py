@@ -1,41 +1,27 @@
 """Training state: all that a run needs to go on as if it had never stopped, in one safetensors file.
 
 The weights, AdamW's two moments, and as JSON in the file's metadata the steps done and the settings of the run. Batches
-and dropout are functions of the seed and the step, so there is no state of theirs to keep. No pickle: opening a file
-runs nothing.
+and dropout are functions of the seed and the step, so there is no state of theirs to keep.
 """
 
 import json
-import os
-import tempfile
 from pathlib import Path
 
 import torch
-from safetensors import SafetensorError, safe_open
-from safetensors.torch import save
 from torch import Tensor, nn
 
 from gptlab._refuse import refuse
 from gptlab.optimizer import AdamW
+from gptlab.storage import damaged, read_tensors, write_tensors, write_whole
 
-_FORMAT = "gptlab training state 1"
+_FORMAT = "gptlab training state, version 1"
 
 
 def save_state(path: Path, model: nn.Module, optimizer: AdamW, *, progress: dict, settings: dict) -> None:
     """Write the run's state; whatever happens meanwhile, the file at `path` is the old one or the new one, whole."""
     run = {"steps": optimizer.steps, "progress": progress, "settings": settings}
-    tensors = {name: tensor.detach().contiguous() for name, tensor in _tensors(model, optimizer).items()}
-    content = save(tensors, metadata={"format": _FORMAT, "run": json.dumps(run)})
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    except BaseException:
-        os.unlink(unfinished)
-        raise
+    metadata = {"format": _FORMAT, "run": json.dumps(run)}
+    write_whole(path, lambda unfinished: write_tensors(unfinished, _tensors(model, optimizer), metadata))
 
 
 def load_state(path: Path, model: nn.Module, optimizer: AdamW, *, settings: dict) -> dict:
@@ -44,24 +30,19 @@ def load_state(path: Path, model: nn.Module, optimizer: AdamW, *, settings: dict
     Raises ValueError for a file that is no training state, is damaged, or belongs to a run with other settings; then
     neither model nor optimizer is touched.
     """
-    try:
-        with safe_open(path, framework="pt") as file:
-            metadata = file.metadata() or {}
-            stored = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118 (it is no dict)
-    except SafetensorError as error:
-        raise refuse("checkpoint", str(path), f"a whole safetensors file ({error})") from error
+    stored, metadata = read_tensors(path)
     if metadata.get("format") != _FORMAT:
-        raise refuse("checkpoint", str(path), "a training state that gptlab.train has written")
+        raise damaged(path, "is no training state: gptlab.train did not write it")
     run = json.loads(metadata["run"])
     settings = json.loads(json.dumps(settings))  # as they look when stored: tuples are lists
-    for name in sorted(settings.keys() | run["settings"].keys()):
+    for name in settings.keys() | run["settings"].keys():
         ours, theirs = settings.get(name), run["settings"].get(name)
         if ours != theirs:
-            would_do = f"{theirs!r} to go on with {path}; give another path, or resume=False, to begin a new run"
+            would_do = f"{theirs!r} to go on with {path}; to begin a new run, give another path or resume=False"
             raise refuse(name, ours, would_do)
     present = _tensors(model, optimizer)
-    if {n: t.shape for n, t in present.items()} != {n: t.shape for n, t in stored.items()}:
-        raise refuse("checkpoint", str(path), "one with the names and shapes of this model's weights")
+    if {name: t.shape for name, t in present.items()} != {name: t.shape for name, t in stored.items()}:
+        raise damaged(path, "holds weights with other names or shapes than this model's")
     with torch.no_grad():
         for name, tensor in present.items():
             tensor.copy_(stored[name])

@@ -10,6 +10,7 @@ import json
 import os
 import statistics
 import time
+from collections.abc import Sequence
 from pathlib import Path
 
 import torch
@@ -23,7 +24,6 @@ from gptlab.world import ENGLISH_WORLD
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gptlab"
 LOG_EVERY = 50  # steps a row of the curve
-LAST_HELD_OUT = 2000  # stories that the finished model is judged by
 
 
 def options() -> argparse.ArgumentParser:
@@ -45,6 +45,7 @@ def options() -> argparse.ArgumentParser:
     run.add_argument("--validate-every", type=int, default=250)
     run.add_argument("--held-out", type=int, default=300, help="stories to validate on")
     run.add_argument("--threads", type=int, default=torch.get_num_threads())
+    run.add_argument("--judged-on", type=int, default=2000, help="stories, not seen before, for the result")
     files = parser.add_argument_group("files")
     files.add_argument("--work", type=Path, default=CACHE / "small-world", help="folder of the checkpoint")
     files.add_argument("--output", type=Path, default=ROOT / "gptlab" / "data" / "small-world")
@@ -56,8 +57,9 @@ def options() -> argparse.ArgumentParser:
 def train(args: argparse.Namespace, model: gptlab.GPT, tok: gptlab.Tokenizer) -> list[dict]:
     """Train to the last step, from the checkpoint if there is one; gives the rows of the curve."""
     data = StoryCorpus(
-        ENGLISH_WORLD, tok, tokens_per_batch=args.tokens_per_batch, held_out_stories=args.held_out, seed=args.seed
-    )
+        ENGLISH_WORLD, tok, context_length=args.context, tokens_per_batch=args.tokens_per_batch,
+        held_out_stories=args.held_out, seed=args.seed,
+    )  # fmt: skip
     run = gptlab.train(
         model, data, args.steps,
         learning_rate=args.learning_rate, final_learning_rate=args.final_learning_rate, warmup=args.warmup,
@@ -80,7 +82,7 @@ def train(args: argparse.Namespace, model: gptlab.GPT, tok: gptlab.Tokenizer) ->
 
 
 class Curve:
-    """The record of a training: a row every LOG_EVERY steps and at each validation, kept in a file in case of a break."""
+    """The record of a training: a row every LOG_EVERY steps and at each validation, kept in a file against breaks."""
 
     def __init__(self, path: Path):
         self.path = path
@@ -122,8 +124,8 @@ class Curve:
         )
 
 
-def main() -> None:
-    args = options().parse_args()
+def main(words: Sequence[str] | None = None) -> None:
+    args = options().parse_args(words)
     torch.set_num_threads(args.threads)
     args.work.mkdir(parents=True, exist_ok=True)
     tok = gptlab.Tokenizer.small_world()
@@ -133,11 +135,13 @@ def main() -> None:
 
     gptlab.save(args.output, model, tok, dtype=torch.float16)
     shipped, _ = gptlab.load(args.output)
-    last = StoryCorpus(ENGLISH_WORLD, tok, held_out_stories=LAST_HELD_OUT, seed=args.seed + 1).held_out
+    last = StoryCorpus(
+        ENGLISH_WORLD, tok, context_length=args.context, held_out_stories=args.judged_on, seed=args.seed + 1
+    ).held_out
     loss = mean_loss(shipped.eval(), last.batches)
     result = {
         "parameters": model.config.parameter_count()["total"],
-        "stories": LAST_HELD_OUT,
+        "stories": args.judged_on,
         "loss": round(loss, 5),
         "floor": round(last.floor, 5),
         "gap": round(loss - last.floor, 5),

@@ -63,7 +63,7 @@ class Lexicon:
     number: tuple[str, ...] = NUMBERS
 
     FUNCTION_WORDS = _words(
-        "a an the that there he she it his her I my we in to with at lived was were had once named because also "
+        "a an the that there he she it his her I my we in to from with at lived was were had once named friend because "
         "counted must go went home last where who what colour how many"
     )
     PUNCTUATION = (".", ",", ":", "?", *(m + q for q in QUOTES.values() for m in ".,!"), *QUOTES)

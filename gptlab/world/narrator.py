@@ -37,19 +37,19 @@ class Person:
 
 @dataclass
 class Thing:
-    """A thing: its noun and colour, and where the story introduced them; its place or owner, and where that was told.
+    """The thing of the story: its colour and noun, and where it was introduced; its place or owner, and where told last."""
 
-    `bound_at` is where the noun stands in the sentence that moved the thing or gave it away, -1 if there is none.
-    """
-
+    colour: str
     noun: str
     noun_at: int
-    colour: str
-    colour_at: int
     place: str = ""
     place_at: int = -1
     owner: Person | None = None
-    bound_at: int = -1
+    owner_at: int = -1
+
+    @property
+    def colour_at(self) -> int:
+        return self.noun_at - 1
 
 
 class Narrator:
@@ -59,7 +59,7 @@ class Narrator:
         self.lexicon = lexicon
         self.length = 0  # words told so far, and so the index of the next one
         self.people: list[Person] = []  # the hero, then the friend
-        self.things: list[Thing] = []
+        self.item: Thing | None = None
 
     @property
     def hero(self) -> Person:
@@ -92,10 +92,6 @@ class Narrator:
         choice = by_article[article]
         return (yield from self.choose(choice, *(links if len(choice.lemmas) > 1 else ())))
 
-    def query(self, several: list) -> list[Link]:
-        """The word just said, which decides what will be said of it where there are several to speak of."""
-        return [Link(self.length - 1, "query")] if len(several) > 1 else []
-
     # People ---------------------------------------------------------------------------------------------------------
 
     @property
@@ -121,45 +117,49 @@ class Narrator:
         female = first in self.lexicon.female_name
         self.people.append(Person(first, self.length - 2, surname, self.length - 1, female))
 
-    def name_again(self, people: list[Person]) -> Words:
+    def name_again(self, people: list[Person], *links: Link) -> Generator[Turn, str, Person]:
         """The full name of one of the people, all of them equally likely."""
         named = (Link(person.first_at, "coreference") for person in people)
-        first = yield from self.any_of(tuple(person.first for person in people), *named)
-        yield from self.surname_again(first, *self.query(people))
+        first = yield from self.any_of(tuple(person.first for person in people), *named, *links)
+        return (yield from self.surname_again(first))
 
-    def surname_again(self, first: str, *links: Link) -> Words:
+    def surname_again(self, first: str) -> Generator[Turn, str, Person]:
         """The surname that goes with the first name just said."""
         person = next(person for person in self.people if person.first == first)
-        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *links)
+        asked = [Link(self.length - 1, "query")] if len(self.people) > 1 else []
+        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *asked)
         person.surname_at = self.length - 1
+        return person
 
-    # Things ---------------------------------------------------------------------------------------------------------
+    # The thing ------------------------------------------------------------------------------------------------------
 
     def new_thing(self) -> Words:
-        """Article, colour and noun of a thing, other than those before."""
-        colours = without(self.lexicon.colour, *(thing.colour for thing in self.things))
-        told = (Link(thing.colour_at, "contrast") for thing in self.things)
-        colour = yield from self.a(colours, *told, category="colour")
-        nouns = without(self.lexicon.thing, *(thing.noun for thing in self.things))
-        noun = yield from self.any_of(nouns, *(Link(thing.noun_at, "contrast") for thing in self.things))
-        self.things.append(Thing(noun, self.length - 1, colour, self.length - 2))
+        """Article, colour and noun of the thing."""
+        colour = yield from self.a(self.lexicon.colour, category="colour")
+        noun = yield from self.any_of(self.lexicon.thing)
+        self.item = Thing(colour, noun, self.length - 1)
 
-    def noun_again(self, things: list[Thing]) -> Generator[Turn, str, Thing]:
-        """The noun of one of the things, all of them equally likely."""
-        links = [Link(thing.noun_at, "coreference") for thing in things]
-        if len(things) < len(self.things):  # which of them these are was told by what became of the things
-            links += self.bindings()
-        noun = yield from self.any_of(tuple(thing.noun for thing in things), *links)
-        return next(thing for thing in things if thing.noun == noun)
+    def colour_again(self) -> Word:
+        return self.any_of((self.item.colour,), Link(self.item.colour_at, "state"), category="colour")
 
-    def bindings(self) -> list[Link]:
-        """The nouns of the sentences that moved a thing; with a single thing they could have named no other."""
-        return [Link(t.bound_at, "binding") for t in self.things if t.bound_at >= 0] if len(self.things) > 1 else []
+    def noun_again(self) -> Word:
+        return self.certain(self.item.noun, Link(self.item.noun_at, "coreference"))
 
-    def new_place(self, thing: Thing, *links: Link) -> Words:
+    def the_thing(self) -> Words:
+        """ "the red ball" """
+        yield from self.say("the")
+        yield from self.colour_again()
+        yield from self.noun_again()
+
+    def place_again(self) -> Words:
+        """Where the thing is."""
+        yield from self.certain(self.item.place, Link(self.item.place_at, "state"))
+        self.item.place_at = self.length - 1
+
+    def new_place(self, *links: Link) -> Words:
         """A place where the thing is from now on, other than where it was."""
-        thing.place = yield from self.any_of(without(self.lexicon.place, thing.place), *links)
-        thing.place_at = self.length - 1
+        self.item.place = yield from self.any_of(without(self.lexicon.place, self.item.place), *links)
+        self.item.place_at = self.length - 1
 
     # Nouns and verbs ------------------------------------------------------------------------------------------------
 

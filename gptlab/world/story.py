@@ -71,14 +71,14 @@ from gptlab.world.narrator import Narrator, Words, plurals, singulars
 
 ORDER = (
     ("mood",),
+    ("friend",),
     ("thing",),
-    ("second",),
     ("group", "animals", "homonym"),
     ("count",),
     ("move", "gift"),
-    ("speech",),
     ("where",),
     ("who",),
+    ("speech",),
     ("colour",),
     ("how_many",),
     ("closing",),
@@ -98,20 +98,20 @@ class Plan:
 
     thing: ClassVar[float] = 1.0  # always told: later scenes speak of it, and it parts two that begin with "he"
 
-    mood: float = 0.3
-    second: float = 0.4
-    group: float = 0.4
-    animals: float = 0.35
+    mood: float = 0.2
+    friend: float = 0.7
+    group: float = 0.45
+    animals: float = 0.3
     homonym: float = 0.25
-    count: float = 0.6
+    count: float = 0.7
     move: float = 0.5
-    gift: float = 0.35
-    speech: float = 0.45
-    where: float = 0.6
-    who: float = 0.7
-    colour: float = 0.35
-    how_many: float = 0.6
-    closing: float = 0.25
+    gift: float = 0.4
+    where: float = 0.85
+    who: float = 0.9
+    speech: float = 0.5
+    colour: float = 0.6
+    how_many: float = 0.8
+    closing: float = 0.2
 
     def __post_init__(self):
         for scenes in ORDER:
@@ -165,8 +165,8 @@ class Story(Narrator):
         """Whether there is something for the scene to tell."""
         return {
             "count": before == "group",
-            "where": any(thing.owner is None for thing in self.things),
-            "who": any(thing.owner for thing in self.things),
+            "where": self.item is not None and self.item.owner is None,
+            "who": self.item is not None and self.item.owner is not None,
             "how_many": self.number_at >= 0,
         }.get(name, True)
 
@@ -177,8 +177,8 @@ class Story(Narrator):
                 return {self.pronoun("he", "she")[0]: 1.0}
             case "thing":
                 return {"there": 0.6, "in": 0.4}
-            case "second":
-                return {"there": 1.0}
+            case "friend":
+                return {self.pronoun("his", "her")[0]: 1.0}
             case "animals":
                 return {"the": 2.0, self.pronoun("his", "her")[0]: 1.0}
             case "move":
@@ -222,10 +222,19 @@ class Story(Narrator):
         yield from self.any_of(self.lexicon.weather)
         yield from self.say(".")
 
+    def friend(self, _: str) -> Words:
+        yield from self.say("friend", "was")
+        yield from self.a(self.lexicon.job)
+        yield from self.say("named")
+        yield from self.new_person()
+        yield from self.say(".")
+
     def thing(self, first_word: str) -> Words:
         if first_word == "there":
             yield from self.say("was")
-            yield from self.thing_there()
+            yield from self.new_thing()
+            yield from self.say("in", "the")
+            yield from self.new_place()
         else:
             yield from self.say("the")
             place = yield from self.any_of(self.lexicon.place)
@@ -233,17 +242,7 @@ class Story(Narrator):
             yield from self.he()
             yield from self.any_of(self.lexicon.sight_verb)
             yield from self.new_thing()
-            self.things[-1].place, self.things[-1].place_at = place, place_at
-            yield from self.say(".")
-
-    def second(self, _: str) -> Words:
-        yield from self.say("was", "also")
-        yield from self.thing_there()
-
-    def thing_there(self) -> Words:
-        yield from self.new_thing()
-        yield from self.say("in", "the")
-        yield from self.new_place(self.things[-1])
+            self.item.place, self.item.place_at = place, place_at
         yield from self.say(".")
 
     def group(self, _: str) -> Words:
@@ -304,25 +303,28 @@ class Story(Narrator):
         yield from self.say(".")
 
     def move(self, _: str) -> Words:
-        yield from self.name_again([self.hero])
+        yield from self.name_again(self.people)
         yield from self.any_of(self.lexicon.carrying_verb)
-        yield from self.say("the")
-        thing = yield from self.noun_again(self.things)
-        moved = self.query(self.things)
-        thing.bound_at = self.length - 1
+        yield from self.the_thing()
+        yield from self.say("from", "the")
+        yield from self.place_again()
+        left = Link(self.length - 1, "contrast")
         yield from self.say("to", "the")
-        yield from self.new_place(thing, Link(thing.place_at, "contrast"), *moved)
+        yield from self.new_place(left)
         yield from self.say(".")
 
     def gift(self, _: str) -> Words:
-        yield from self.he()
+        giver = yield from self.name_again(self.people)
+        named = Link(self.length - 2, "contrast")
         yield from self.any_of(self.lexicon.giving_verb)
-        yield from self.say("the")
-        thing = yield from self.noun_again(self.things)
-        thing.bound_at = self.length - 1
+        yield from self.the_thing()
         yield from self.say("to")
-        yield from self.new_person()
-        thing.owner = self.people[-1]
+        if len(self.people) > 1:
+            self.item.owner = yield from self.name_again([p for p in self.people if p is not giver], named)
+        else:
+            yield from self.new_person()
+            self.item.owner = self.people[-1]
+        self.item.owner_at = self.length - 2
         yield from self.say(".")
 
     def speech(self, first_word: str) -> Words:
@@ -334,7 +336,7 @@ class Story(Narrator):
             yield from self.name_again(self.people)
             yield from self.say(".")
         else:
-            yield from self.surname_again(first_word, *self.query(self.people))
+            yield from self.surname_again(first_word)
             yield from self.any_of(self.lexicon.speech_verb)
             yield from self.say(",")
             mark = yield from self.any_of(tuple(QUOTES))
@@ -347,11 +349,7 @@ class Story(Narrator):
         feelings = self.lexicon.feeling_verb
         if begin == "I":
             yield from self.any_of(plurals(feelings))
-            yield from self.say("the")
-            told = [Link(thing.colour_at, "state") for thing in self.things]
-            colour = yield from self.any_of(tuple(thing.colour for thing in self.things), *told, category="colour")
-            thing = next(thing for thing in self.things if thing.colour == colour)
-            yield from self.certain(thing.noun, Link(thing.noun_at, "state"), *self.query(self.things))
+            yield from self.the_thing()
         elif begin == "my":
             plural = yield from self.one_or_many(self.lexicon.animal)
             verb_link = Link(self.length - 1, "agreement")
@@ -364,28 +362,25 @@ class Story(Narrator):
             yield from self.any_of(self.lexicon.place)
 
     def where(self, _: str) -> Words:
-        yield from self.say("was", "the")
-        thing = yield from self.noun_again([thing for thing in self.things if thing.owner is None])
-        asked = self.query(self.things)
+        yield from self.say("was")
+        yield from self.the_thing()
         yield from self.say("?", "it", "was", "in", "the")
-        yield from self.certain(thing.place, Link(thing.place_at, "state"), *asked, *self.bindings())
+        yield from self.place_again()
         yield from self.say(".")
 
     def who(self, _: str) -> Words:
-        yield from self.say("had", "the")
-        thing = yield from self.noun_again([thing for thing in self.things if thing.owner])
+        yield from self.say("had")
+        yield from self.the_thing()
         yield from self.say("?")
-        yield from self.certain(thing.owner.first, Link(thing.owner.first_at, "state"))
-        yield from self.surname_again(thing.owner.first)
+        yield from self.certain(self.item.owner.first, Link(self.item.owner_at, "state"))
+        yield from self.surname_again(self.item.owner.first)
         yield from self.say("had", "it", ".")
 
     def colour(self, _: str) -> Words:
         yield from self.say("colour", "was", "the")
-        thing = yield from self.noun_again(self.things)
-        asked = self.query(self.things)
+        yield from self.noun_again()
         yield from self.say("?", "it", "was")
-        told = Link(thing.colour_at, "state")
-        yield from self.choose(one_of((thing.colour,), "colour"), told, *asked)
+        yield from self.colour_again()
         yield from self.say(".")
 
     def how_many(self, _: str) -> Words:

@@ -13,9 +13,8 @@ import ipywidgets as widgets
 import numpy as np
 import plotly.graph_objects as go
 
+from gptlab.apps._page import CONFIG, Canvas
 from gptlab.figures import _canvas
-
-CONFIG = {"displaylogo": False, "responsive": True}
 
 
 class Line(widgets.HTML):
@@ -24,6 +23,7 @@ class Line(widgets.HTML):
     def say(self, sentence: str) -> None:
         """Show the sentence in place of the last one."""
         self.value = f"{_style()}<div role='status'>{escape(sentence)}</div>"
+        self.layout.display = None if sentence else "none"
 
 
 class App(widgets.VBox):
@@ -56,8 +56,7 @@ class FigureApp(App):
 
     def __init__(self, *controls: widgets.Widget) -> None:
         self._drawn = self.draw()
-        self.figure = go.FigureWidget(self._drawn)
-        self.figure._config = self.figure._config | CONFIG
+        self.figure = Canvas(self._drawn)
         super().__init__(controls, self.figure)
 
     def draw(self) -> go.Figure:
@@ -77,6 +76,10 @@ class FigureApp(App):
         with self.figure.batch_update():
             self.figure.data[trace].update(properties)
         self._drawn.data[trace].update(properties)
+
+    def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
+        self.figure.bring_up_to_date()
+        return super()._repr_mimebundle_(**options)
 
     def remark(self) -> str:
         """What the line says beside a picture that succeeded."""

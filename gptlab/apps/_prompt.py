@@ -94,7 +94,7 @@ class Prompt(widgets.VBox):
     def __init__(self, model: GPT, tok: Tokenizer, prompt: str, world: Any = None) -> None:
         self._read = lambda text: Reading(model, tok, text, world)
         self.reading = self._read(prompt)
-        self.box = control(widgets.Text, "prompt", value=prompt, placeholder="type a text", layout={"width": "100%"})
+        self.box = control(widgets.Text, "prompt", value=prompt, placeholder="type a text", layout={"width": "auto"})
         self.line = Line()
         self.line.say(self.reading.remark)
         self._followers: list[Callable[[], None]] = []

@@ -37,6 +37,8 @@ class Machine(widgets.VBox):
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Of one output's still figures one is shown: the bars, with their temperature."""
         parts = (self.tokens, self.attention, self.next_token, self.text)
+        for part in parts[:3]:
+            part.figure.bring_up_to_date()
         stills = [part.still() for part in parts]
         words = " ".join(description(still) for still in stills)
         return bundle(super()._repr_mimebundle_(**options), stills[parts.index(self.next_token)], words)

@@ -23,7 +23,7 @@ class Strip(FigureApp):
 
 def token_strip(tok: Tokenizer, prompt: str) -> FigureApp:
     """The prompt as a strip of tokens that follows what is typed."""
-    box = control(widgets.Text, "text", value=prompt, placeholder="type a text", layout={"width": "100%"})
+    box = control(widgets.Text, "text", value=prompt, placeholder="type a text", layout={"width": "auto"})
 
     def pieces() -> list[Piece]:
         return tok.pieces(box.value)

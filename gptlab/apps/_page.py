@@ -1,0 +1,89 @@
+"""How a live figure comes on the page: Plotly once for all of them, complete from the start, as wide as its place.
+
+Plotly's own widget brings 5 MB of code with each figure, announces itself empty and sends the picture afterwards, and
+draws before it knows how wide it may be. A page that is slow then shows empty axes, or gives up after two seconds.
+"""
+
+from copy import deepcopy
+
+import anywidget
+import ipywidgets as widgets
+import plotly.graph_objects as go
+import traitlets
+
+CONFIG = {"displaylogo": False, "responsive": True}
+
+# The first figure makes the library's text into a module, the others wait for it. Nothing is drawn off the page.
+_FIGURE = """
+function plotly(model) {
+  globalThis.gptlabPlotly ??= (async () => {
+    const library = await model.widget_manager.get_model(model.get("_library").replace("IPY_MODEL_", ""));
+    const url = URL.createObjectURL(new Blob([library.get("code")], { type: "text/javascript" }));
+    return import(url).finally(() => URL.revokeObjectURL(url));
+  })();
+  return globalThis.gptlabPlotly;
+}
+
+function width(el, seen) {
+  let before = 0;
+  const observer = new ResizeObserver(() => {
+    if (el.clientWidth && el.clientWidth !== before) seen((before = el.clientWidth));
+  });
+  observer.observe(el);
+  return () => observer.disconnect();
+}
+
+export default {
+  async render({ model, el }) {
+    const onThePage = new Promise(resolve => { const stop = width(el, () => { stop(); resolve(); }); });
+    const [{ default: figure }] = await Promise.all([plotly(model), onThePage]);
+    const { initialize, render } = figure();
+    initialize({ model });
+    const remove = render({ el });
+    const stop = width(el, () => window.dispatchEvent(new Event("resize")));
+    return () => { stop(); remove(); };
+  },
+};
+"""
+
+
+class Library(anywidget.AnyWidget):
+    """Plotly's code, sent once and held for all figures of a kernel; itself it shows nothing."""
+
+    _esm = "export default {};"
+    code = traitlets.Unicode().tag(sync=True)
+
+
+class Canvas(go.FigureWidget):
+    """A Plotly figure on the page."""
+
+    _esm = _FIGURE
+    _library = traitlets.Instance(Library).tag(sync=True, **widgets.widget_serialization)
+
+    def __init__(self, figure: go.Figure) -> None:
+        self._complete = False
+        super().__init__(figure)
+        self._library = the_library()
+        self._config = self._config | CONFIG
+        self._complete = True
+        self.open()
+
+    def open(self) -> None:
+        """Announce the figure to the page, once there is something to announce."""
+        if self._complete:
+            super().open()
+
+    def bring_up_to_date(self) -> None:
+        """What was changed in place since then goes to the views that are made from now on, too."""
+        self._widget_data = deepcopy(self._data)
+        self._widget_layout = deepcopy(self._layout)
+
+
+_libraries: list[Library] = []
+
+
+def the_library() -> Library:
+    """The one that there is, or a new one if it was closed with all widgets."""
+    if not _libraries or _libraries[-1].comm is None:
+        _libraries[:] = [Library(code=str(go.FigureWidget._esm))]
+    return _libraries[-1]

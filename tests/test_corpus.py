@@ -11,6 +11,7 @@ from gptlab import Tokenizer
 from gptlab.corpus import IGNORE, Corpus, StoryCorpus, TextCorpus
 from gptlab.world import ENGLISH_WORLD
 from tests.references.coin_world import FLOOR, WORDS, CoinTokenizer, CoinWorld
+from tests.unchecked import unchecked
 
 TOK = CoinTokenizer()
 
@@ -63,14 +64,13 @@ def test_each_batch_is_a_function_of_seed_and_step_alone():
     for step in steps:
         assert torch.equal(there[step].inputs, back[step].inputs)
         assert torch.equal(there[step].targets, back[step].targets)
-    assert not torch.equal(stories(seed=1).batch(0).targets[:1, :4], there[0].targets[:1, :4]) or (
-        stories(seed=1).batch(0).inputs.shape != there[0].inputs.shape
-    )
+    assert rows(stories(seed=1).batch(0)) != rows(there[0])
 
 
 def test_no_pool_repeats_another_and_no_held_out_story_is_trained_on():
     data = StoryCorpus(ENGLISH_WORLD, Tokenizer.small_world(), tokens_per_batch=300, held_out_stories=50)
-    seen = [tuple(row) for step in range(96) for row in rows(data.batch(step))]
+    with unchecked():
+        seen = [tuple(row) for step in range(96) for row in rows(data.batch(step))]
     held_out = [tuple(row) for batch in data.held_out.batches for row in rows(batch)]
     assert len(set(seen)) > 0.99 * len(seen)
     assert not set(seen) & set(held_out)
@@ -78,7 +78,8 @@ def test_no_pool_repeats_another_and_no_held_out_story_is_trained_on():
 
 def test_batches_are_of_the_size_that_was_asked_for_and_nearly_full():
     data = StoryCorpus(ENGLISH_WORLD, Tokenizer.small_world(), tokens_per_batch=2000, held_out_stories=0)
-    batches = [data.batch(step) for step in range(64)]
+    with unchecked():
+        batches = [data.batch(step) for step in range(64)]
     counts = [batch.n_targets for batch in batches]
     assert sum(counts) / len(counts) == pytest.approx(2000, rel=0.05)
     assert all(1500 < count < 2500 for count in counts)
@@ -190,9 +191,7 @@ def test_case_91_every_window_is_used_to_its_last_token(tokens, windows):
 
 
 def test_case_92_too_little_for_validation_is_said_before_training():
-    with pytest.raises(
-        ValueError, match=r"held out by held_out_share=0.1 \(of 320 .* is 32, but .* 65.*held_out_share=0 "
-    ):
+    with pytest.raises(ValueError, match=r"held_out_share=0.1 \(of 320 .* is 32, but .* 65.*held_out_share=0 "):
         text_corpus(5 * 64, 64, share=0.1)
     with pytest.raises(ValueError, match="to train on"):
         text_corpus(5 * 64, 64, share=0.9)
@@ -241,10 +240,12 @@ def test_corpora_are_told_apart_by_their_settings():
 
 def test_stories_come_faster_than_a_model_reads_them():
     data = StoryCorpus(ENGLISH_WORLD, Tokenizer.small_world(), tokens_per_batch=500, held_out_stories=0)
-    data.batch(0)
-    began = time.process_time()
-    tokens = sum(data.batch(step).n_targets for step in range(32, 64))
-    assert tokens / (time.process_time() - began) > 10_000  # ten times slower than promised
+    with unchecked():
+        data.batch(0)
+        began = time.process_time()
+        tokens = sum(data.batch(step).n_targets for step in range(32, 64))
+        seconds = time.process_time() - began
+    assert tokens / seconds > 10_000  # 100,000 are promised
 
 
 def test_the_floor_in_closed_form_is_right():

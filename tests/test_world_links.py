@@ -16,9 +16,7 @@ from gptlab.world import story as story_module
 from gptlab.world.choice import Choice
 from tests.unchecked import unchecked
 
-KINDS = {
-    "coreference", "induction", "agreement", "state", "count", "quotation", "sense", "query", "binding", "contrast",
-}  # fmt: skip
+KINDS = {"coreference", "induction", "query", "agreement", "state", "count", "quotation", "sense", "contrast"}
 SENTENCE_ENDS = {".", '."', '!"', ".'", "!'"}  # a question and its answer count as one sentence
 ARTICLES = {"a", "an"}
 PRONOUNS = {"he": "she", "she": "he", "his": "her", "her": "his"}
@@ -95,7 +93,8 @@ def told_again(lemmas, exchanged: int | None = None, new: str = "") -> dict[int,
 
 
 def of_one_category(one: str, other: str) -> bool:
-    return not set(ENGLISH.categories(one)).isdisjoint(ENGLISH.categories(other))
+    both_names = one in ENGLISH.name and other in ENGLISH.name
+    return both_names or not set(ENGLISH.categories(one)).isdisjoint(ENGLISH.categories(other))
 
 
 def exchanges(told: Told) -> list[str]:
@@ -159,12 +158,6 @@ def judge(retellings: Retellings, links) -> Verdict:
     return Verdict(missing, superfluous, confirmed)
 
 
-def names_no_place_twice(text: str) -> bool:
-    """Where two things lie in the same place, the answer does not tell which of them was asked for."""
-    places = re.findall(r"(?<!It was )(?:[Ii]n|to) the (\w+)", text)
-    return len(set(places)) == len(places)
-
-
 def all_links(text: str) -> list[tuple[int, int, str]]:
     """`World.links`, and those of the end of the story."""
     readings = ENGLISH_WORLD.analyse(text, complete=True)
@@ -174,7 +167,7 @@ def all_links(text: str) -> list[tuple[int, int, str]]:
 @pytest.fixture(scope="module")
 def stories() -> list[tuple[Retellings, list]]:
     with unchecked():
-        texts = filter(names_no_place_twice, (ENGLISH_WORLD.sample(seed) for seed in range(130)))
+        texts = [ENGLISH_WORLD.sample(seed) for seed in range(120)]
         return [(tell_all(text), all_links(text)) for text in texts]
 
 
@@ -202,13 +195,12 @@ def test_every_link_leads_to_a_word_that_the_truth_depends_on(stories, verdicts)
 
 
 def test_links_of_every_kind_were_tried(stories, verdicts):
-    # Two sorts of links escape this trial: those to the last number counted, which have their own test below, and those
-    # whose only exchange leaves nothing to tell, as when the other thing is in the kitchen already.
+    # Only links to the last number counted escape this trial; they have their own test below.
     given = Counter(link[2] for _, links in stories for link in links)
     tried = Counter(link[2] for verdict in verdicts for link in verdict.confirmed)
     assert given.keys() == KINDS
     assert all(tried[kind] >= 20 for kind in KINDS)
-    assert all(tried[kind] >= 0.8 * given[kind] for kind in KINDS - {"count"})
+    assert all(tried[kind] == given[kind] for kind in KINDS - {"count"})
 
 
 @pytest.mark.parametrize("kind", sorted(KINDS - {"induction"}))

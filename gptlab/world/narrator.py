@@ -37,7 +37,7 @@ class Person:
 
 @dataclass
 class Thing:
-    """The thing of the story: its colour and noun, and where it was introduced; its place or owner, and where told last."""
+    """The thing of the story: its colour and noun and where they were said first, its place or owner and where last."""
 
     colour: str
     noun: str
@@ -121,13 +121,16 @@ class Narrator:
         """The full name of one of the people, all of them equally likely."""
         named = (Link(person.first_at, "coreference") for person in people)
         first = yield from self.any_of(tuple(person.first for person in people), *named, *links)
-        return (yield from self.surname_again(first))
+        return (yield from self.surname_again(first, *self.query()))
 
-    def surname_again(self, first: str) -> Generator[Turn, str, Person]:
+    def query(self) -> list[Link]:
+        """The first name just said, which decides the surname where there are two people."""
+        return [Link(self.length - 1, "query")] if len(self.people) > 1 else []
+
+    def surname_again(self, first: str, *links: Link) -> Generator[Turn, str, Person]:
         """The surname that goes with the first name just said."""
         person = next(person for person in self.people if person.first == first)
-        asked = [Link(self.length - 1, "query")] if len(self.people) > 1 else []
-        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *asked)
+        yield from self.certain(person.surname, Link(person.surname_at, "induction"), *links)
         person.surname_at = self.length - 1
         return person
 
@@ -146,7 +149,7 @@ class Narrator:
         return self.certain(self.item.noun, Link(self.item.noun_at, "coreference"))
 
     def the_thing(self) -> Words:
-        """ "the red ball" """
+        """The thing in full: "the red ball"."""
         yield from self.say("the")
         yield from self.colour_again()
         yield from self.noun_again()

@@ -11,26 +11,27 @@ What may begin the next sentence is decided by the scene before it and by what t
     opening     "Tom Baker lived in the old castle." · "One morning Tom Baker walked to the forest." ·
                 "There was once a painter named Tom Baker."            Tom is the hero, "he" or "she" from now on
     (mood)      "He was happy because the morning was sunny."
+    (friend)    "His friend was a poet named Anna Stone."              all her names are new
     thing       "There was a red ball in the garden." · "In the garden he saw a red ball."
-    (second)    "There was also a blue hat in the cave."               another colour, another noun
     one of      group      "He found seven apples near the gate."
                 animals    "The dogs near the gate were hungry." · "The dogs that he saw were hungry." ·
                            "His dogs near the gate were hungry."
                 homonym    "In the market he saw a bat. The bat was broken." ·
                            "In the forest he saw a bat. The bat was asleep."
     (count)     "He counted the apples: one, two, three, four, five, six, seven."          after a group alone
-    (one of)    move       "Then Tom Baker took the ball to the kitchen."                  to another place
-                gift       "Later he gave the ball to Anna Stone."     Anna is the friend, all her names are new
+    (one of)    move       "Then Anna Stone took the red ball from the garden to the kitchen."
+                gift       "Later Tom Baker gave the red ball to Anna Stone."
+                           either may give it to the other; if there was no friend, somebody new gets it and is one now
+    (where)     "Where was the red ball? It was in the kitchen."                           unless it was given away
+    (who)       "Who had the red ball? Anna Stone had it."                                 if it was
     (speech)    'Anna Stone said, "I like the red ball."' · "Tom Baker said, 'We must go to the forest!'" ·
                 '"My dogs near the gate like the garden," said Anna Stone.'
-    (where)     "Where was the ball? It was in the kitchen."           one of the things that were not given away
-    (who)       "Who had the ball? Anna Stone had it."                 after a gift
     (colour)    "What colour was the ball? It was red."
-    (how_many)  "How many apples were there? There were seven."        after a group
+    (how_many)  "How many apples were there? There were seven."                            after a group
     (closing)   "At last he went home with his dog."
 
-Words of a category, people and things that may stand in the same place are equally likely, singular and plural too,
-but for these odds:
+Words of a category and people that may stand in the same place are equally likely, singular and plural too, but for
+these odds:
 
     opening     "Tom Baker lived" 4, "One" 3, "There" 3
     thing       "There" 3, "In" 2
@@ -40,20 +41,18 @@ but for these odds:
 
 What the truth looks back to (`Link.kind`; the source is the index of an earlier word):
 
-    coreference  a pronoun to the hero's name; a name or noun said again to where it was said first
+    coreference  a pronoun to the hero's name; a first name or noun said again to where it was said first
     induction    a surname said again to where it was said last, after the same first name
+    query        a surname said again to the first name just before it, where it might have been the other's
     agreement    a verb to the head of its subject, across the phrase between them
-    state        an answer, or what is said of a thing in speech, to the word that told it
+    state        where the thing is and who has it to the word that told it last; its colour and how many there were to
+                 the word that told it first
     count        the next number to the last one; going on or stopping to the last one and, but for "one" and "twenty",
                  to how many were found
     quotation    the closing mark to the opening one
     sense        the state of a homonym to the place that settles what it is
-    query        what depends on which was just named, of two things or people: a surname to the first name before it, a
-                 noun to its colour, an answer to the noun in the question, the place of a move to what is moved
-    binding      which of two things is asked for, and where it is, to the noun in the sentence that moved one of
-                 them or gave it away
-    contrast     what must differ to what it must differ from: a second thing's noun and colour (and the article before
-                 it), a friend's names, the place of a move
+    contrast     what must differ to what it must differ from: a friend's names to the hero's, a receiver to the giver,
+                 the place that a thing is moved to to the place that it is moved from
 
 The links are complete but for the form of a sentence, which its own function words settle: put another word in the
 place of a source, tell the story on with as little change as possible, and the distribution at the target is another;
@@ -65,7 +64,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from gptlab._refuse import refuse
-from gptlab.world.choice import Choice, Link, one_of
+from gptlab.world.choice import Choice, Link
 from gptlab.world.lexicon import END, QUOTES, Lexicon
 from gptlab.world.narrator import Narrator, Words, plurals, singulars
 
@@ -336,7 +335,7 @@ class Story(Narrator):
             yield from self.name_again(self.people)
             yield from self.say(".")
         else:
-            yield from self.surname_again(first_word)
+            yield from self.surname_again(first_word, *self.query())
             yield from self.any_of(self.lexicon.speech_verb)
             yield from self.say(",")
             mark = yield from self.any_of(tuple(QUOTES))
@@ -372,8 +371,10 @@ class Story(Narrator):
         yield from self.say("had")
         yield from self.the_thing()
         yield from self.say("?")
-        yield from self.certain(self.item.owner.first, Link(self.item.owner_at, "state"))
-        yield from self.surname_again(self.item.owner.first)
+        owner, owner_at = self.item.owner, self.item.owner_at
+        yield from self.certain(owner.first, Link(owner_at, "state"))
+        new_friend = owner.first_at == owner_at  # who was named first as the receiver could have been nobody else
+        yield from self.surname_again(owner.first, *([] if new_friend else self.query()))
         yield from self.say("had", "it", ".")
 
     def colour(self, _: str) -> Words:

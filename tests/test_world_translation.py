@@ -11,6 +11,7 @@ from gptlab.world.lexicon import ENGLISH
 from gptlab.world.second_language import vocabulary
 from gptlab.world.translation import Translator
 from tests.references.naive_translation import translate_sentence
+from tests.unchecked import unchecked
 
 VOCABULARY = vocabulary(ENGLISH)
 
@@ -19,16 +20,14 @@ WORKED = [
     [
         ("Tom Baker lived in the old meadow.", "Tom Baker en lo vovo sisi ibu."),
         ("He was curious because the morning was rainy.", "Ol dami esu ab es la lira gini esu."),
+        ("His friend was a painter named Anna Stone.", "Olo amo uno famo inomi Anna Stone esu."),
         ("There was a red ball in the garden.", "Uno foso suri en la seta enesu."),
-        ("There was also a green basket in the field.", "Edum una mela veti en lo laro enesu."),
         ("He found three apples near the gate.", "Ol semum fivan ferum la beva tilu."),
         ("He counted the apples: one, two, three.", "Ol lan fivan umu: nudum, dosum, semum."),
-        ("Later he gave the ball to Anna Stone.", "Tomum ol lo foso ad Anna Stone mevu."),
-        ('Anna Stone said, "I like the red ball."', "Anna Stone tamu, «Em lo foso suri dasu.»"),
-        ("Where was the basket?", "Ka ik la mela esu?"),
-        ("It was in the field.", "Il en lo laro esu."),
-        ("Who had the ball?", "Ka ek lo foso avu?"),
+        ("Later Tom Baker gave the red ball to Anna Stone.", "Tomum Tom Baker lo foso suri ad Anna Stone mevu."),
+        ("Who had the red ball?", "Ka ek lo foso suri avu?"),
         ("Anna Stone had it.", "Anna Stone il avu."),
+        ('Anna Stone said, "I like the red ball."', "Anna Stone tamu, «Em lo foso suri dasu.»"),
         ("What colour was the ball?", "Ka ak uvo lo foso esu?"),
         ("It was red.", "Il suri esu."),
         ("How many apples were there?", "Ka ok fivan enesu?"),
@@ -37,9 +36,15 @@ WORKED = [
     ],
     [
         ("There was once an actor named Vera Hall.", "Antum uno bado inomi Vera Hall enesu."),
+        ("Her friend was a poet named Leo West.", "Alo amo una lina inomi Leo West esu."),
         ("In the cave she saw an orange map.", "En lo fomo al uno sano buvi motu."),
         ("The dogs that she saw were hungry.", "Lon funon es al motu bemi esu."),
-        ("Then Vera Hall took the map to the shop.", "Borum Vera Hall lo sano ad lo ravo diru."),
+        (
+            "Then Leo West took the orange map from the cave to the shop.",
+            "Borum Leo West lo sano buvi ab lo fomo ad lo ravo diru.",
+        ),
+        ("Where was the orange map?", "Ka ik lo sano buvi esu?"),
+        ("It was in the shop.", "Il en lo ravo esu."),
         ("'We must go to the thicket,' shouted Vera Hall.", "‹Emen ad lo suto obidu,› Vera Hall zinu."),
         ("At last she went home with her hen.", "Ultum al ad omo ot alo sado idu."),
     ],
@@ -47,6 +52,7 @@ WORKED = [
         ("One morning Leo West walked to the forest.", "Nudum lira Leo West ad lo gano navu."),
         ("There was a blue cup in the attic.", "Una desa goli en la bima enesu."),
         ("His dogs near the gates were wild.", "Olon funon ferum lan bevan lasi esu."),
+        ("Finally Leo West lent the blue cup to Vera Hall.", "Zarum Leo West la desa goli ad Vera Hall fisu."),
         (
             'Leo West answered, "My dog beside the trees likes the garden!"',
             "Leo West nedu, «Emo funo losum lon voson la seta dasu!»",
@@ -62,12 +68,14 @@ WORKED = [
 
 @pytest.fixture(scope="module")
 def stories() -> list[str]:
-    return [world.sample(seed) for seed in range(500)]
+    with unchecked():
+        return [world.sample(seed) for seed in range(500)]
 
 
 @pytest.fixture(scope="module")
 def translations(stories: list[str]) -> list[world.Translation]:
-    return [world.translate(story) for story in stories]
+    with unchecked():
+        return [world.translate(story) for story in stories]
 
 
 def by_sentence(story: str):
@@ -205,7 +213,9 @@ def test_no_two_sentences_share_a_translation(translations):
     """Also in a world of two words a category, where the same sentences come again and again."""
     small = world.World(ENGLISH.shrunken(2))
     translator = Translator(small)
-    for told in (translations, [translator.translate(small.sample(seed)) for seed in range(500)]):
+    with unchecked():
+        small_translations = [translator.translate(small.sample(seed)) for seed in range(500)]
+    for told in (translations, small_translations):
         sources: dict[tuple[str, ...], tuple[str, ...]] = {}
         for pair in (pair for translated in told for pair in translated.sentences):
             assert sources.setdefault(pair.target, pair.source) == pair.source
@@ -271,6 +281,12 @@ def test_every_lemma_has_a_word_in_each_of_its_senses():
         for category in ENGLISH.categories(lemma):
             halves = [key for key in VOCABULARY if lemma in key[0].split(" ") and key[1] == "function"]
             assert (lemma, category) in VOCABULARY or lemma == world.END or (lemma in apart and halves)
+
+
+def test_no_word_is_kept_for_what_the_world_does_not_say():
+    for lemmas, category in VOCABULARY:
+        for lemma in lemmas.split() if category == "function" else [lemmas]:
+            assert category in ENGLISH.categories(lemma)
 
 
 def test_words_are_distinct_but_for_what_velumi_does_not_tell_apart():

@@ -41,10 +41,11 @@ _FUNCTION_WORDS = {
     OTHER: {
         "the": "l-", "a": "un-", "an": "un-", "my": "em-", "his": "ol-", "her": "al-",
         "I": "em", "we": "emen", "he": "ol", "she": "al", "it": "il",
-        "who": "ek", "what": "ak", "where": "ik", "how many": "ok", "that": "es", "colour": "uvo",
-        "in": "en", "to": "ad", "with": "ot", "home": "ad omo", "named": "inomi",
-        "once": "antum", "also": "edum", "at last": "ultum",
+        "who": "ek", "what": "ak", "where": "ik", "how many": "ok", "that": "es",
+        "in": "en", "to": "ad", "from": "ab", "with": "ot", "home": "ad omo", "named": "inomi",
+        "once": "antum", "at last": "ultum",
     },
+    NOUN: {"friend": "amo", "colour": "uvo"},
     VERB: {
         "was": "esu", "were": "esu", "had": "avu", "lived": "ibu", "counted": "umu", "went": "idu", "must go": "obidu",
         "there was": "enesu", "there were": "enesu", "were there": "enesu",

@@ -18,14 +18,14 @@ Velumi says what the small world says, with words of its own (``gptlab.world.sec
 
 3.  A question begins with the particle *ka*, which is half of the question mark.
 
-        Ka ik    la  mela   esu?
-        ?  where the basket was ?                             "Where was the basket?"
+        Ka ik    lo  sano buvi   esu?
+        ?  where the map  orange was ?                        "Where was the orange map?"
 
 4.  Where English has two words, Velumi may have one: "there was", "were there", "how many", "at last", "must go". Where
     English has one, it may have two: *ad omo* is "home", to the house, and *ab es* is "because", from that.
 
-        Edum una mela   veti  en lo  laro  enesu.
-        also a   basket green in the field there-was          "There was also a green basket in the field."
+        Una desa goli en la  bima  enesu.
+        a   cup  blue in the attic there-was                  "There was a blue cup in the attic."
 
 5.  A quotation stands in « » where English has double marks and in ‹ › where it has single ones.
 

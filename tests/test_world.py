@@ -16,8 +16,8 @@ from tests.unchecked import unchecked
 
 
 def small(size: int = 1, **kept: tuple) -> Lexicon:
-    """As few words as the grammar allows: two of what must differ from another, one of the rest."""
-    two = {name: getattr(ENGLISH, name)[:2] for name in ("surname", "colour", "thing", "number")}
+    """As few words as the grammar allows: two surnames and numbers, one word of the rest, where a place may be wild."""
+    two = {name: getattr(ENGLISH, name)[:2] for name in ("surname", "number")}
     return ENGLISH.shrunken(size, **(two | kept))
 
 
@@ -27,21 +27,20 @@ def world(lexicon: Lexicon, **plan: float) -> World:
 
 
 ONE_HERO = {"male_name": (), "surname": ("Baker",)}
-ONE_THING = {"colour": ("orange",), "thing": ("ball",)}
-ONE_PLACE = {"built_place": ()}
 TWO_WOMEN = {"male_name": (), "female_name": ("Anna", "Bella")}
+ONE_PLACE = {"built_place": ()}
 
 WORLDS = [
-    world(small(number=ENGLISH.number[:5], **ONE_THING), mood=0.3, group=0.8, count=0.6, how_many=0.6),
-    world(small(preposition=("near", "by"), **ONE_THING, **ONE_HERO), animals=0.35, homonym=0.65, closing=0.25),
-    world(small(homonym=("bat", "owl"), animal_state=("wild", "tame"), **ONE_THING), homonym=0.25),
-    world(small(colour=("red", "orange"), **ONE_HERO), second=0.4, move=0.5, where=0.6, colour=0.35),
-    world(small(**ONE_PLACE), second=0.4, gift=0.35, where=0.6, who=0.7),
-    world(small(**ONE_PLACE, **ONE_HERO), second=0.4, speech=0.45),
-    world(small(**ONE_PLACE, **ONE_THING, **TWO_WOMEN), gift=0.35, speech=0.45, who=0.7),
+    world(small(number=ENGLISH.number[:5]), mood=0.3, group=0.8, count=0.6, how_many=0.6),
+    world(small(preposition=("near", "by"), colour=("orange",), **ONE_HERO), animals=0.35, homonym=0.65, closing=0.25),
+    world(small(homonym=("bat", "owl"), animal_state=("wild", "tame")), homonym=0.25),
+    world(small(colour=("red", "orange"), thing=("ball", "hat")), friend=0.4, move=0.5, where=0.6, colour=0.35),
+    world(small(colour=("red", "orange"), job=("artist", "cook")), friend=0.5, gift=0.4, who=0.7),
+    world(small(**ONE_PLACE, **TWO_WOMEN), gift=0.35, speech=0.45, who=0.7),
+    world(small(**ONE_PLACE, **TWO_WOMEN), friend=0.7, speech=0.45),
     world(
         small(surname=("Baker", "Cook", "Hall"), **TWO_WOMEN, **ONE_PLACE),
-        **dict.fromkeys("mood second group count gift where who colour how_many closing".split(), 1.0),
+        **dict.fromkeys("mood friend group count gift who colour how_many closing".split(), 1.0),
     ),
 ]  # fmt: skip
 
@@ -77,14 +76,14 @@ def told_at_all(world: World) -> set[str]:
 SCENES = {  # how a sentence begins tells which scene it is of
     "opening": r"\w+ \w+ lived|One \w+ [A-Z]|There was once",
     "mood": r"S?[Hh]e was",
+    "friend": r"(His|Her) friend was",
     "thing": r"There was an? |In the \w+ s?he \w+ an? \w+ \w+\.",
-    "second": r"There was also",
     "group": r"S?[Hh]e \w+ \w+ \w+ \w+ the",
     "count": r"S?[Hh]e counted",
     "animals": r"(The|His|Her) \w+ (\w+ the|that)",
     "homonym": r"In the \w+ s?he \w+ an? \w+\.|The \w+ was",
-    "move": r"\w+ \w+ \w+ \w+ the \w+ to the",
-    "gift": r"\w+ s?he \w+ the \w+ to",
+    "move": r"\w+ \w+ \w+ \w+ the \w+ \w+ from the",
+    "gift": r"\w+ \w+ \w+ \w+ the \w+ \w+ to",
     "speech": r"\w+ \w+ \w+, [\"']|[\"']",
     "where": "Where was",
     "who": "Who had",
@@ -118,7 +117,7 @@ def enumerated(request) -> tuple[World, dict[str, float]]:
 
 def test_the_probabilities_of_all_stories_sum_to_1(enumerated):
     _, stories = enumerated
-    assert len(stories) > 500
+    assert len(stories) > 200
     assert math.fsum(stories.values()) == pytest.approx(1, abs=1e-9)
 
 
@@ -172,42 +171,38 @@ def test_every_sentence_of_the_docs_can_be_told():
     assert {scene: len(texts) for scene, texts in told.items() if len(texts) != 1} == {
         "opening": 3, "thing": 2, "animals": 3, "homonym": 2, "speech": 3
     }  # fmt: skip
-    for opening, thing in product(told["opening"], told["thing"]):
-        begun = [opening, *told["mood"], thing, *told["second"]]
+    for opening, thing, speech in product(told["opening"], told["thing"], told["speech"]):
+        begun = [opening, *told["mood"], *told["friend"], thing]
         for middle in [told["group"] + told["count"], *([text] for text in told["animals"] + told["homonym"])]:
             ending = told["colour"] + (told["how_many"] if middle[0] in told["group"] else []) + told["closing"]
-            for speech in told["speech"]:
-                gift = [*begun, *middle, *told["gift"], speech, *told["who"], *ending]
-                ENGLISH_WORLD.log_prob(" ".join(gift))
-                if "Anna" not in speech:
-                    move = [*begun, *middle, *told["move"], speech, *told["where"], *ending]
-                    ENGLISH_WORLD.log_prob(" ".join(move))
+            for of_the_thing in (told["move"] + told["where"], told["gift"] + told["who"]):
+                ENGLISH_WORLD.log_prob(" ".join([*begun, *middle, *of_the_thing, speech, *ending]))
 
 
 def test_the_longest_story_fits_into_168_tokens():
     longest = (
-        "There was once a painter named Tom Baker. He was happy because the morning was sunny. There was a red ball in "
-        "the garden. There was also a blue hat in the cave. He found twenty apples near the gate. He counted the "
-        f'apples: {", ".join(ENGLISH.number)}. Later he gave the ball to Anna Stone. "My dogs near the gate like the '
-        'garden," said Anna Stone. Where was the hat? It was in the cave. Who had the ball? Anna Stone had it. What '
+        "There was once a painter named Tom Baker. He was happy because the morning was sunny. His friend was a poet "
+        "named Anna Stone. There was a red ball in the garden. He found twenty apples near the gate. He counted the "
+        f"apples: {', '.join(ENGLISH.number)}. Then Anna Stone took the red ball from the garden to the kitchen. Where "
+        'was the red ball? It was in the kitchen. "My dogs near the gate like the garden," said Anna Stone. What '
         "colour was the ball? It was red. How many apples were there? There were twenty. At last he went home with "
         "his dog."
     )
     readings = ENGLISH_WORLD.analyse(longest, complete=True)
-    assert 1 + len(readings) == 165
+    assert 1 + len(readings) == 160
 
     # It is the longest: each scene in it is as long as any that was sampled, and those left out would not make up for
     # those that they exclude.
     length = dict(scenes(longest))
-    assert SCENES.keys() - length.keys() == {"animals", "homonym", "move"}
+    assert SCENES.keys() - length.keys() == {"animals", "homonym", "gift", "who"}
     sampled = defaultdict(int)
     with unchecked():
         for seed in range(3000):
             for scene, n_words in scenes(ENGLISH_WORLD.sample(seed)):
                 sampled[scene] = max(sampled[scene], n_words)
     assert {scene: sampled[scene] for scene in length} == length
-    assert max(sampled["animals"], sampled["homonym"]) < length["group"] + length["count"]
-    assert sampled["move"] < length["gift"] + length["who"]
+    assert max(sampled["animals"], 2 * sampled["homonym"]) < length["group"] + length["count"]
+    assert sampled["gift"] + sampled["who"] < length["move"] + length["where"]
 
 
 # Bad plans, small lexicons -------------------------------------------------------------------------------------------
@@ -222,8 +217,7 @@ def test_a_plan_that_is_no_plan_is_refused(bad):
 
 def test_a_lexicon_too_small_for_its_plan_is_refused():
     with pytest.raises(ValueError, match="at least one lemma"):
-        for seed in range(100):
-            world(small(surname=("Baker",)), gift=1.0).sample(seed)
+        world(small(surname=("Baker",)), friend=1.0).sample(0)
 
 
 # The lexicon ---------------------------------------------------------------------------------------------------------

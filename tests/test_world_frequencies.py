@@ -98,8 +98,8 @@ def some(texts: list[str], old: str, new: str) -> list[str]:
 @pytest.mark.parametrize(
     "distorted",
     [
-        lambda texts: sample(World(plan=Plan(second=0.5))),
-        lambda texts: sample(World(plan=Plan(group=0.3, animals=0.45))),
+        lambda texts: sample(World(plan=Plan(friend=0.6))),
+        lambda texts: sample(World(plan=Plan(group=0.35, animals=0.4))),
         lambda texts: some(texts, "Then ", "Next "),
         lambda texts: some(texts, " an orange", " a red"),
         lambda texts: some(texts, "!", "."),
@@ -152,7 +152,7 @@ def test_words_follow_as_often_as_their_distributions_say(sampler, request):
 
 
 def test_words_that_follow_too_often_are_found_out(sampled):
-    assert p_of_next_words(sampled, World(plan=Plan(second=0.5))) < SUSPICIOUS
+    assert p_of_next_words(sampled, World(plan=Plan(friend=0.6))) < SUSPICIOUS
     assert p_of_next_words(some(sampled, "Then ", "Next "), ENGLISH_WORLD) < SUSPICIOUS
 
 

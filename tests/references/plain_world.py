@@ -35,8 +35,7 @@ def story(words, rng: Random) -> str:
     hero, friend = (f"{first} {surname}" for first, surname in zip(first_names, surnames, strict=True))
     he, his = ("she", "her") if first_names[0] in words.female_name else ("he", "his")
     He, His = he.capitalize(), his.capitalize()
-    colours, nouns, places = rng.sample(words.colour, 2), rng.sample(words.thing, 2), [place(), place()]
-    owners = [None, None]
+    colour, noun, here = rng.choice(words.colour), rng.choice(words.thing), place()
     told = []
 
     job = rng.choice(words.job)
@@ -48,30 +47,32 @@ def story(words, rng: Random) -> str:
         )
     )
 
-    if lot(0.3):
+    if lot(0.2):
         mood, time, weather = rng.choice(words.mood), rng.choice(words.time), rng.choice(words.weather)
         told.append(f"{He} was {mood} because the {time} was {weather}.")
 
-    first_thing = f"{article(colours[0])} {colours[0]} {nouns[0]}"
+    people = [hero]
+    if lot(0.7):
+        people.append(friend)
+        job = rng.choice(words.job)
+        told.append(f"{His} friend was {article(job)} {job} named {friend}.")
+
+    a_thing, the_thing = f"{article(colour)} {colour} {noun}", f"the {colour} {noun}"
     told.append(
         weighted(
-            (3, f"There was {first_thing} in the {places[0]}."),
-            (2, f"In the {places[0]} {he} {rng.choice(words.sight_verb)} {first_thing}."),
+            (3, f"There was {a_thing} in the {here}."),
+            (2, f"In the {here} {he} {rng.choice(words.sight_verb)} {a_thing}."),
         )
     )
-    two_things = lot(0.4)
-    if two_things:
-        told.append(f"There was also {article(colours[1])} {colours[1]} {nouns[1]} in the {places[1]}.")
-    things = [0, 1] if two_things else [0]
 
     number = countable = None
-    scene = weighted((0.4, "group"), (0.35, "animals"), (0.25, "homonym"))
+    scene = weighted((0.45, "group"), (0.3, "animals"), (0.25, "homonym"))
     if scene == "group":
         numbers = words.number
         number = rng.choices(range(2, 21), [25 - n for n in range(2, 21)])[0]
         countable = rng.choice(words.countable)[1]
         told.append(f"{He} {rng.choice(words.finding_verb)} {numbers[number - 1]} {countable} {landmark()}.")
-        if lot(0.6):
+        if lot(0.7):
             told.append(f"{He} counted the {countable}: {', '.join(numbers[:number])}.")
     elif scene == "animals":
         animal, many = one_form(words.animal)
@@ -81,34 +82,36 @@ def story(words, rng: Random) -> str:
             where = f"that {he} {rng.choice(words.sight_verb)}"
         told.append(f"{the_animal} {where} {'were' if many else 'was'} {rng.choice(words.animal_state)}.")
     else:
-        here, noun = place(), rng.choice(words.homonym)
-        state = rng.choice(words.animal_state if here in words.wild_place else words.thing_state)
-        told.append(f"In the {here} {he} {rng.choice(words.sight_verb)} {article(noun)} {noun}.")
-        told.append(f"The {noun} was {state}.")
+        there, homonym = place(), rng.choice(words.homonym)
+        state = rng.choice(words.animal_state if there in words.wild_place else words.thing_state)
+        told.append(f"In the {there} {he} {rng.choice(words.sight_verb)} {article(homonym)} {homonym}.")
+        told.append(f"The {homonym} was {state}.")
 
-    people = [hero]
-    scene = weighted((0.5, "move"), (0.35, "gift"), (0.15, "neither"))
-    taken = rng.choice(things)
+    scene = weighted((0.5, "move"), (0.4, "gift"), (0.1, "neither"))
     if scene == "move":
         then, carried = rng.choice(words.moving_adverb).capitalize(), rng.choice(words.carrying_verb)
-        old = places[taken]
-        while places[taken] == old:
-            places[taken] = place()
-        told.append(f"{then} {hero} {carried} the {nouns[taken]} to the {places[taken]}.")
+        old = here
+        while here == old:
+            here = place()
+        told.append(f"{then} {rng.choice(people)} {carried} {the_thing} from the {old} to the {here}.")
     elif scene == "gift":
         later, gave = rng.choice(words.giving_adverb).capitalize(), rng.choice(words.giving_verb)
-        owners[taken] = friend
-        people.append(friend)
-        told.append(f"{later} {he} {gave} the {nouns[taken]} to {friend}.")
+        giver, receiver = rng.sample(people, 2) if len(people) == 2 else (hero, friend)
+        people = [hero, friend]
+        told.append(f"{later} {giver} {gave} {the_thing} to {receiver}.")
 
-    if lot(0.45):
-        liked = rng.choice(things)
+    if scene == "gift":
+        if lot(0.9):
+            told.append(f"Who had {the_thing}? {receiver} had it.")
+    elif lot(0.85):
+        told.append(f"Where was {the_thing}? It was in the {here}.")
+
+    if lot(0.5):
         animal, many = one_form(words.animal)
-        feeling = rng.choice(words.feeling_verb)
-        feeling_of_one, feeling_of_many = feeling
+        one_likes, many_like = rng.choice(words.feeling_verb)
         says = weighted(
-            (5, f"I {feeling_of_many} the {colours[liked]} {nouns[liked]}"),
-            (3, f"My {animal} {landmark()} {feeling_of_many if many else feeling_of_one} the {place()}"),
+            (5, f"I {many_like} {the_thing}"),
+            (3, f"My {animal} {landmark()} {many_like if many else one_likes} the {place()}"),
             (2, f"We must go to the {place()}"),
         )
         speaker, said, mark = rng.choice(people), rng.choice(words.speech_verb), rng.choice("\"'")
@@ -117,17 +120,10 @@ def story(words, rng: Random) -> str:
         else:
             told.append(f"{mark}{says},{mark} {said} {speaker}.")
 
-    here = [thing for thing in things if owners[thing] is None]
-    if here and lot(0.6):
-        asked = rng.choice(here)
-        told.append(f"Where was the {nouns[asked]}? It was in the {places[asked]}.")
-    if scene == "gift" and lot(0.7):
-        told.append(f"Who had the {nouns[taken]}? {friend} had it.")
-    if lot(0.35):
-        asked = rng.choice(things)
-        told.append(f"What colour was the {nouns[asked]}? It was {colours[asked]}.")
-    if number and lot(0.6):
+    if lot(0.6):
+        told.append(f"What colour was the {noun}? It was {colour}.")
+    if number and lot(0.8):
         told.append(f"How many {countable} were there? There were {words.number[number - 1]}.")
-    if lot(0.25):
+    if lot(0.2):
         told.append(f"At last {he} went home with {his} {rng.choice(words.animal)[0]}.")
     return " ".join(told)

@@ -26,7 +26,7 @@ PACKAGE = ROOT / "gptlab"
 ORDER = """
     _refuse labels storage
     bpe tokenizer
-    world.lexicon world.choice world.narrator world.story world.truth world.links
+    world.lexicon world.choice world.narrator world.scenes world.story world.truth
     world.second_language world.translation world
     config cache model
     corpus tracing

@@ -13,6 +13,7 @@ import torch
 
 from gptlab.apps._frame import Line, control
 from gptlab.decoding import prompt_ids
+from gptlab.figures._canvas import token_labels
 from gptlab.figures.heatmaps import percents
 from gptlab.labels import label
 from gptlab.model import GPT, evaluation_mode
@@ -61,11 +62,11 @@ class Reading:
         except ValueError as reason:
             unknown = list(dict.fromkeys(word for _, word in self.world.unknown_words(self.prompt)))
             if unknown:
-                few = ", ".join(f"‘{label(word.encode())}’" for word in unknown[:8]) + ", …" * (len(unknown) > 8)
+                few = ", ".join(map(_quoted, unknown[:8])) + ", …" * (len(unknown) > 8)
                 return None, f"Not of the small world: {few}. The model reads on; the truth is hidden."
             if hasattr(reason, "word"):
-                word, position = label(reason.word.encode()), reason.position
-                return None, f"The small world never says ‘{word}’ there (word {position}); the truth is hidden."
+                never = f"The small world never says {_quoted(reason.word)} there (word {reason.position + 1})"
+                return None, f"{never}; the truth is hidden."
             return None, f"The truth is hidden: {reason}."
 
     @property
@@ -86,6 +87,10 @@ class Reading:
         if not self.prompt:
             sentences.append("Nothing typed: the model begins a text.")
         return " ".join([*sentences, self.hidden_because]).strip()
+
+
+def _quoted(word: str) -> str:
+    return f"‘{token_labels([label(word.encode(errors='replace'))])[0]}’"
 
 
 class Prompt(widgets.VBox):

@@ -18,21 +18,21 @@ from gptlab.tokenizer import Tokenizer
 class Machine(widgets.VBox):
     """A prompt box and what follows from it, on one page or a part a cell: each part shows itself and its still copy.
 
-    `prompt` is the box; `tokens`, `attention`, `next_token` and `text` follow what is typed there, wherever they are
-    shown. `truth` is a world such as `gptlab.world`. The tokens are those that the model reads, end-of-text before
-    the prompt included.
+    `tokens` begins with the box, which is `prompt` by itself; `attention`, `next_token` and `text` follow what is typed
+    there, wherever they are shown. `truth` is a world such as `gptlab.world`. The tokens are those that the model
+    reads, end-of-text before the prompt included.
     """
 
     def __init__(
         self, model: GPT, tok: Tokenizer, prompt: str, truth: Any = None, *, max_new_tokens: int = 40, seed: int = 0
     ) -> None:
         self.prompt = Prompt(model, tok, prompt, truth)
-        self.tokens = Strip(lambda: self.prompt.reading.pieces)
+        self.tokens = Strip(lambda: self.prompt.reading.pieces, self.prompt)
         self.attention = Heads(self.prompt)
         self.next_token = NextToken(self.prompt)
         self.text = Writing(self.prompt, max_new_tokens=max_new_tokens, seed=seed)
         self.prompt.follow(self.tokens.refresh)
-        super().__init__([self.prompt, self.tokens, self.attention, self.next_token, self.text])
+        super().__init__([self.tokens, self.attention, self.next_token, self.text])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         """Of one output's still figures one is shown: the bars, with their temperature."""

@@ -17,6 +17,8 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 
+Number = int | float
+
 INK = "#797979"
 FAINT = "rgba(128, 128, 128, 0.25)"
 BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
@@ -38,7 +40,7 @@ UNUSED_BUTTONS = ["sendChartToCloud", "select2d", "lasso2d"]
 _scale = 1.0
 
 
-def lecture_mode(scale: float = 1.5) -> None:
+def lecture_mode(scale: Number = 1.5) -> None:
     """Draw figures and apps made from now on with text `scale` times as large; 1 is the size for a desk."""
     global _scale
     if isinstance(scale, bool) or not isinstance(scale, Real) or not 0.5 <= scale <= 4:
@@ -46,7 +48,7 @@ def lecture_mode(scale: float = 1.5) -> None:
     _scale = float(scale)
 
 
-def px(at_a_desk: float) -> int:
+def px(at_a_desk: Number) -> int:
     """A size in pixels, in the present lecture mode."""
     return round(at_a_desk * _scale)
 
@@ -102,7 +104,7 @@ def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:
     return axis | settings
 
 
-def slider(name: str, steps: Sequence[tuple[str, list]], active: int = 0, top: float = 0) -> dict[str, Any]:
+def slider(name: str, steps: Sequence[tuple[str, list]], active: int = 0, top: Number = 0) -> dict[str, Any]:
     """A slider that works in the browser alone; each step is its label and the arguments of Plotly's restyle."""
     return {
         "active": active,
@@ -119,7 +121,7 @@ def slider(name: str, steps: Sequence[tuple[str, list]], active: int = 0, top: f
     }
 
 
-def canvas(traces: Sequence[Any], *, description: str, height: float, **layout: Any) -> go.Figure:
+def canvas(traces: Sequence[Any], *, description: str, height: Number, **layout: Any) -> go.Figure:
     """A figure in the common theme; `description` says in one line of words what is to be seen.
 
     It is the alternative text and stands in ``figure.layout.meta["description"]``.

@@ -10,12 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, as_array, canvas
+from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, Number, as_array, canvas
 
 MOST_POINTS = 2_000
 
 
-def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: float | None = None) -> go.Figure:
+def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Number | None = None) -> go.Figure:
     """Draw training loss, validation loss and the floor over the steps.
 
     steps, loss: (N,). val_loss: (N,), NaN or None at steps without a validation. floor: nats per token.
@@ -66,7 +66,7 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, line: dict[str, Any]) -> go.S
     return go.Scatter(x=x, y=y.astype(np.float32), name=name, mode=mode, line=line, hovertemplate=hover)
 
 
-def _description(steps: np.ndarray, curves: dict[str, np.ndarray], floor: float | None) -> str:
+def _description(steps: np.ndarray, curves: dict[str, np.ndarray], floor: Number | None) -> str:
     parts = []
     for name, curve in curves.items():
         there = np.flatnonzero(np.isfinite(curve))

@@ -4,7 +4,7 @@ Axes: L layers, H heads, T queries (downwards, the first on top) and T keys (to 
 """
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
@@ -25,7 +25,7 @@ def attention_heatmap(
     weights: Any,
     tokens: Sequence[Any],
     *,
-    values: Literal["weights", "scores"] = "weights",
+    values: str = "weights",
     layer: int = 0,
     head: int = 0,
 ) -> go.Figure:
@@ -33,7 +33,7 @@ def attention_heatmap(
 
     weights: (T,T), or (L,H,T,T), of which `layer` and `head` are shown first. Numbers from 0 to 1, or whole per cents
     in uint8, as `percents` makes them: many heads are drawn so, which keeps pages small.
-    values: "scores" for (T,T) of any size, what softmax takes.
+    values: "weights", or "scores" for (T,T) of any size, what softmax takes.
     tokens: T labels, or pieces of a tokenizer.
 
     NaN and -inf are drawn as masked, and so are the weights above the diagonal if all are 0. ValueError, naming it,

@@ -10,7 +10,19 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, as_array, canvas, px, slider, token_axis, token_labels
+from gptlab.figures._canvas import (
+    BLUE,
+    GREEN,
+    INK,
+    VERMILION,
+    Number,
+    as_array,
+    canvas,
+    px,
+    slider,
+    token_axis,
+    token_labels,
+)
 
 N_TOKENS = 8
 MODEL, AFTER, TRUTH = "model", "after temperature, top-k, top-p", "truth"
@@ -24,7 +36,7 @@ def next_token_bars(
     *,
     after: Any = None,
     truth: Any = None,
-    temperature: float = 1.0,
+    temperature: Number = 1.0,
     n: int = N_TOKENS,
 ) -> go.Figure:
     """Draw the n likeliest next tokens as bars, and what the rest has together, so that each colour sums to 1.
@@ -118,7 +130,7 @@ def _row_axis(rows: Sequence[str], n_others: int) -> dict[str, Any]:
     return token_axis(labels, ticklabelstandoff=px(8)) | {"range": [len(labels) - 0.5, -0.5]}
 
 
-def _description(rows: Sequence[str], drawn: dict[str, np.ndarray], temperature: float | None) -> str:
+def _description(rows: Sequence[str], drawn: dict[str, np.ndarray], temperature: Number | None) -> str:
     """The three likeliest tokens with each colour's number."""
     names = {MODEL: "model", AFTER: "after the cuts" if temperature is None else f"at temperature {temperature:.1f}"}
     parts = []

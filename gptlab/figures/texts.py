@@ -6,13 +6,13 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, MONO, VERMILION, canvas, columns, escaped, px, slider
+from gptlab.figures._canvas import INK, MONO, VERMILION, Number, canvas, columns, escaped, px, slider
 
 LINE_CHARACTERS = 80
 FONT_PX = 18
 
 
-def generated_text(prompt: str, texts: Mapping[float, str], *, temperature: float = 1.0) -> go.Figure:
+def generated_text(prompt: str, texts: Mapping[Number, str], *, temperature: Number = 1.0) -> go.Figure:
     """Draw the prompt and, in colour, how it goes on; with several temperatures, a slider in the browser alone.
 
     texts: from temperature to the new text; the entry nearest to `temperature` is shown first. ValueError if empty.

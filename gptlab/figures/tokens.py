@@ -43,9 +43,9 @@ def token_strip(tokens: Sequence[Any], ids: Sequence[int] | None = None) -> go.F
         description=_description(labels, ids),
         height=LINE_PX * (n_lines + bool(said)) + 40,
         xaxis={"range": [0, columns(LINE_CHARACTERS)], "visible": False, "fixedrange": True},
-        yaxis={"range": [n_lines - 0.5 + bool(said), -0.6], "visible": False, "fixedrange": True},
+        yaxis={"range": [n_lines - 0.5 + bool(said), -0.75], "visible": False, "fixedrange": True},
         annotations=[{"text": said, "x": 0, "y": n_lines, "xanchor": "left", "showarrow": False}] if said else [],
-        margin={"t": px(32), "b": px(8), "l": px(8), "r": px(8)},
+        margin={"t": px(24), "b": px(8), "l": px(8), "r": px(8)},
         showlegend=False,
     )
 

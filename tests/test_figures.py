@@ -254,12 +254,12 @@ LABELS = list("abcd")
 
 
 def test_bars_are_the_likeliest_tokens_and_all_others_together():
-    figure = figures.next_token_bars(softmax(LOGITS), LABELS, after=softmax(LOGITS, 2.0), truth=[0, 1, 0, 0], n=2)
+    figure = figures.next_token_bars(softmax(LOGITS), LABELS, after=softmax(LOGITS, 2.0), truth=[0.5, 0.5, 0, 0], n=2)
     model, after, truth = figure.data
     expected, cooled = softmax(LOGITS), softmax(LOGITS, 2.0)
     np.testing.assert_allclose(model.x, [expected[0], expected[1], expected[2] + expected[3]], rtol=1e-6)
     np.testing.assert_allclose(after.x, [cooled[0], cooled[1], cooled[2] + cooled[3]], rtol=1e-6)
-    np.testing.assert_allclose(truth.x, [0, 1, 0])
+    np.testing.assert_allclose(truth.x, [0.5, 0.5, 0])
     assert list(figure.layout.yaxis.ticktext) == ["a", "b", "2 others"]
     assert truth.marker.symbol.startswith("diamond")
 
@@ -275,6 +275,11 @@ def test_the_slider_holds_the_bars_of_each_temperature():
         np.testing.assert_allclose(step.args[0]["x"][0], softmax(LOGITS, temperature), rtol=1e-6)
         assert list(step.args[1]) == [1]
     np.testing.assert_allclose(figure.data[1].x, softmax(LOGITS, 2.0), rtol=1e-6)
+
+
+def test_a_token_that_only_the_truth_finds_likely_is_shown():
+    figure = figures.next_token_bars([0.7, 0.2, 0.1, 0.0], LABELS, truth=[0.0, 0.0, 0.4, 0.6], n=3)
+    assert list(figure.layout.yaxis.ticktext) == ["a", "d", "c", "1 other"]
 
 
 def test_without_truth_its_diamonds_are_hidden_but_there():

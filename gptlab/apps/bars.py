@@ -57,7 +57,7 @@ class NextToken(FigureApp):
         self.attempt(self._reshape)
 
     def _reshape(self) -> None:
-        ids = likeliest(self._model(), N_TOKENS)
+        ids = likeliest(self._model(), self.prompt.reading.truth, N_TOKENS)
         self.change(AFTER_BARS, x=bar_lengths(self._probabilities(self.temperature.value), ids))
 
     def _model(self) -> np.ndarray:

@@ -45,7 +45,7 @@ def next_token_bars(
     after: (V,) what temperature, top-k and top-p make of them; or a dict from temperature to (V,), which gets a slider
     that works in the browser alone and begins at the entry nearest to `temperature`.
     truth: (V,) what the world says, drawn as diamonds.
-    The model alone chooses the tokens, so that bars move and rows stay when a control is moved.
+    Model and truth choose the tokens, not `after`: bars move and rows stay when a control is moved.
 
     ValueError, naming it, for what is no distribution and for sizes that differ.
     """
@@ -54,19 +54,23 @@ def next_token_bars(
         raise refuse("the number of labels", len(labels), f"{len(model)}, one for each probability of the model")
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise refuse("n", n, "a whole number of at least 1: the number of tokens to draw")
-    ids = likeliest(model, n)
+    ids = likeliest(model, truth, n)
     rows = token_labels([labels[int(id)] for id in ids])
     n_others = len(model) - len(ids)
+
+    def lengths(name: str, values: Any) -> np.ndarray:
+        return bar_lengths(_distribution(name, values, len(model)), ids)
+
     by_temperature = dict(after) if isinstance(after, Mapping) else {}
-    settings = [_lengths(f"after[{key}]", value, model, ids) for key, value in by_temperature.items()]
+    settings = [lengths(f"after[{key}]", value) for key, value in by_temperature.items()]
     active = min(range(len(settings)), key=lambda i: abs(list(by_temperature)[i] - temperature)) if settings else 0
     drawn = {MODEL: bar_lengths(model, ids)}
     if settings:
         drawn[AFTER] = settings[active]
     elif after is not None:
-        drawn[AFTER] = _lengths("after", after, model, ids)
+        drawn[AFTER] = lengths("after", after)
     if truth is not None:
-        drawn[TRUTH] = _lengths("truth", truth, model, ids)
+        drawn[TRUTH] = lengths("truth", truth)
     bars = [row.tolist() for row in settings]
     steps = [(f"{key:g}", [{"x": [xs]}, [AFTER_BARS]]) for key, xs in zip(by_temperature, bars, strict=True)]
     return canvas(
@@ -82,9 +86,11 @@ def next_token_bars(
     )
 
 
-def likeliest(model: Any, n: int) -> np.ndarray:
-    """The ids of the n likeliest tokens, the likeliest first, of equal ones the lower id: (n,)."""
-    return np.argsort(-as_array(model), kind="stable")[:n]
+def likeliest(model: Any, truth: Any, n: int) -> np.ndarray:
+    """The ids of the n tokens that the model or the truth finds likeliest, of equal ones the lower id first: (n,)."""
+    model = as_array(model)
+    either = model if truth is None else np.maximum(model, _distribution("truth", truth, len(model)))
+    return np.argsort(-either, kind="stable")[:n]
 
 
 def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
@@ -96,20 +102,15 @@ def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
     return np.append(drawn, np.float32(np.delete(probabilities, ids).sum(dtype=np.float64)))
 
 
-def _distribution(name: str, values: Any) -> np.ndarray:
+def _distribution(name: str, values: Any, size: int | None = None) -> np.ndarray:
     values = as_array(values)
     if values.ndim != 1 or not len(values):
         raise refuse(f"the shape of {name}", values.shape, "(vocabulary,): the distribution after one text")
+    if size is not None and len(values) != size:
+        raise refuse(f"the number of probabilities in {name}", len(values), f"{size}, as the model's")
     if not ((values >= 0) & np.isfinite(values)).all() or abs(values.sum(dtype=np.float64) - 1) > 1e-3:
         raise refuse(f"the sum of {name}", float(values.sum(dtype=np.float64)), "1, of probabilities of at least 0")
     return values
-
-
-def _lengths(name: str, values: Any, model: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    values = _distribution(name, values)
-    if len(values) != len(model):
-        raise refuse(f"the number of probabilities in {name}", len(values), f"{len(model)}, as the model's")
-    return bar_lengths(values, ids)
 
 
 def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:
@@ -126,15 +127,17 @@ def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:
 
 
 def _row_axis(rows: Sequence[str], n_others: int) -> dict[str, Any]:
-    labels = [*rows, f"{n_others:,} others"] if n_others else list(rows)
+    labels = [*rows, f"{n_others:,} other{'s' * (n_others > 1)}"] if n_others else list(rows)
     return token_axis(labels, ticklabelstandoff=px(8)) | {"range": [len(labels) - 0.5, -0.5]}
 
 
 def _description(rows: Sequence[str], drawn: dict[str, np.ndarray], temperature: Number | None) -> str:
     """The three likeliest tokens with each colour's number."""
-    names = {MODEL: "model", AFTER: "after the cuts" if temperature is None else f"at temperature {temperature:.1f}"}
-    parts = []
-    for row, label in enumerate(rows[:3]):
-        numbers = ", ".join(f"{names.get(name, name)} {shares[row]:.2f}" for name, shares in drawn.items())
-        parts.append(f"‘{label}’ {numbers}")
-    return "Next token: " + "; ".join(parts) + "."
+    short = {MODEL: "model", AFTER: "after", TRUTH: "truth"}
+    parts = [
+        f"‘{label}’ " + ", ".join(f"{short[name]} {shares[row]:.2f}" for name, shares in drawn.items())
+        for row, label in enumerate(rows[:3])
+    ]
+    return (
+        "Next token" + ("" if temperature is None else f" at temperature {temperature:.1f}") + f": {'; '.join(parts)}."
+    )

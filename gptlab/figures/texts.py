@@ -38,7 +38,7 @@ def generated_text(prompt: str, texts: Mapping[Number, str], *, temperature: Num
             )
         ],
         description=f"The text at temperature {temperatures[active]:g}: {prompt}|{texts[temperatures[active]]}",
-        height=1.35 * FONT_PX * n_lines + 40 + 110 * (len(steps) > 1),
+        height=1.35 * FONT_PX * n_lines + 40 + 140 * (len(steps) > 1),
         xaxis={"range": [0, 1], "visible": False, "fixedrange": True},
         yaxis={"range": [-1, 0], "visible": False, "fixedrange": True},
         sliders=[slider("temperature", steps, active, top=20)] if len(steps) > 1 else [],

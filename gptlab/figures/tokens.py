@@ -16,7 +16,7 @@ from gptlab.figures._canvas import INK, MONO, TEXT_PX, canvas, columns, escaped,
 # Okabe and Ito's colours, so pale that black text stands on them in a light page and in a dark one.
 COLOURS = ["#a6d5f0", "#f5cf85", "#8fd3bd", "#eab9d3", "#f0b48f", "#9cc3e0"]
 LINE_CHARACTERS = 72
-LINE_PX = 72
+LINE_PX = 74
 LONGEST = 400
 
 Box = tuple[int, int, int]  # where it starts, in which line, how wide it is
@@ -76,7 +76,7 @@ def _bars(tokens: Sequence[Any], labels: list[str], ids: Sequence[int | None], b
         base=[start + 0.1 for start, _, _ in boxes],
         x=[width - 0.2 for _, _, width in boxes],
         y=[line for _, line, _ in boxes],
-        width=0.68,
+        width=0.7,
         orientation="h",
         marker={"color": [COLOURS[i % len(COLOURS)] for i in range(len(boxes))], "line": {"width": 0}},
         text=texts,

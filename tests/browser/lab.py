@@ -88,15 +88,12 @@ class Lab:
         return output
 
     def figures(self, number: int) -> Locator:
-        """The figures in the output of a cell, drawn: each shows at least one trace.
-
-        A live figure that stays empty was not up within the two seconds that anywidget grants it.
-        """
-        figures = self.output(number).locator(".js-plotly-plot")
-        expect(figures.first).to_be_visible()
-        for figure in figures.all():
+        """The figures in the output of a cell, each drawn with at least one trace; of a live app there may be none."""
+        output = self.output(number)
+        expect(output.locator(".js-plotly-plot, .jupyter-widgets").first).to_be_visible()
+        for figure in output.locator(".js-plotly-plot").all():
             self.page.wait_for_function("figure => figure._fullData?.length", arg=figure.element_handle())
-        return figures
+        return output.locator(".js-plotly-plot")
 
     def app_with(self, control: str, kind: str | None = None) -> tuple[Locator, Locator]:
         """The first live output that has a control with that word in its label, and its first figure of that kind."""
@@ -125,9 +122,18 @@ def drawn(figure: Locator) -> list[dict]:
 
 def wait_for_change(figure: Locator, before: list[dict]) -> list[dict]:
     """Until a figure shows something else than before; what it shows then."""
+    wait_until(figure, "JSON.stringify(drawn) !== JSON.stringify(wanted)", before)
+    return drawn(figure)
+
+
+def wait_for_words(figure: Locator, words: list[str]) -> None:
+    """Until all the words stand in a figure."""
+    wait_until(figure, "wanted.every(word => JSON.stringify(drawn).includes(word))", words)
+
+
+def wait_until(figure: Locator, condition: str, wanted: object) -> None:
     figure.page.wait_for_function(
-        f"([figure, before]) => JSON.stringify(({DRAWN})(figure)) !== JSON.stringify(before)",
-        arg=[figure.element_handle(), before],
+        f"([figure, wanted]) => {{ const drawn = ({DRAWN})(figure); return {condition}; }}",
+        arg=[figure.element_handle(), wanted],
         timeout=CHANGE_MS,
     )
-    return drawn(figure)

@@ -82,15 +82,11 @@ class Narrator:
     def certain(self, lemma: str, *links: Link) -> Word:
         return self.choose(one_of((lemma,)), *links)
 
-    def a(self, lemmas: tuple[str, ...], *links: Link, category: str | None = None) -> Word:
-        """An indefinite article, then one of the words that go with it; both look back to the same words.
-
-        Where only one word goes with the article, it looks back to nothing more.
-        """
+    def a(self, lemmas: tuple[str, ...], category: str | None = None) -> Word:
+        """An indefinite article, then one of the words that go with it."""
         articles, by_article = with_article(lemmas, category)
-        article = yield from self.choose(articles, *links)
-        choice = by_article[article]
-        return (yield from self.choose(choice, *(links if len(choice.lemmas) > 1 else ())))
+        article = yield from self.choose(articles)
+        return (yield from self.choose(by_article[article]))
 
     # People ---------------------------------------------------------------------------------------------------------
 

@@ -35,7 +35,7 @@ def load_state(path: Path, model: nn.Module, optimizer: AdamW, *, settings: dict
         raise damaged(path, "is no training state: gptlab.train did not write it")
     run = json.loads(metadata["run"])
     settings = json.loads(json.dumps(settings))  # as they look when stored: tuples are lists
-    for name in settings.keys() | run["settings"].keys():
+    for name in [*settings, *run["settings"]]:
         ours, theirs = settings.get(name), run["settings"].get(name)
         if ours != theirs:
             would_do = f"{theirs!r} to go on with {path}; to begin a new run, give another path or resume=False"

@@ -132,6 +132,16 @@ def test_case_100_batches_weigh_by_their_tokens():
     assert mean_loss(model, parts) == pytest.approx(expected, abs=1e-6)
 
 
+def test_case_100_padding_is_no_token():
+    model = small_model()
+    ids = torch.randint(13, (2, 9), generator=torch.Generator().manual_seed(1))
+    targets = ids[:, 1:].clone()
+    targets[1, 3:] = IGNORE
+    each = next_token_loss(model(ids), ids, "none")
+    expected = torch.cat([each[0], each[1, :3]]).mean().item()
+    assert mean_loss(model, [Batch(ids[:, :-1], targets)]) == pytest.approx(expected, abs=1e-6)
+
+
 def test_case_100_a_very_large_loss_is_no_error():
     assert perplexity(800) == math.inf
     assert perplexity(700) == pytest.approx(math.exp(700))

@@ -51,18 +51,6 @@ def after(steps, model=None, data=None, **options):
     return weights(model)
 
 
-class Broken:
-    """A corpus that at one step does something else than giving a batch."""
-
-    held_out, settings = None, {"kind": "broken"}
-
-    def __init__(self, at, happens):
-        self.at, self.happens, self.sound = at, happens, stories(held_out_stories=0)
-
-    def batch(self, step):
-        return self.happens() if step == self.at else self.sound.batch(step)
-
-
 # What a step says
 
 
@@ -175,6 +163,15 @@ def test_dropout_is_on_whatever_the_mode_and_follows_its_own_seed():
     one, same_seed, other_seed = (after(3, new_model().eval(), seed=seed) for seed in (0, 0, 1))
     without = after(3, new_model(dropout=0.0))
     assert same(one, same_seed) and not same(one, other_seed) and not same(one, without)
+
+
+def test_dropout_is_another_at_each_step():
+    data = stories()
+    first = data.batch(0)
+    data.batch = lambda step: first
+    losses = [step.loss for step in train(new_model(), data, 4, learning_rate=0)]
+    assert len(set(losses)) == 4
+    assert len({step.loss for step in train(new_model(dropout=0.0), data, 4, learning_rate=0)}) == 1
 
 
 def test_the_global_random_state_is_neither_used_nor_changed():
@@ -456,7 +453,7 @@ def test_a_full_disk_is_said_and_the_last_checkpoint_stays(tmp_path):
 @pytest.mark.parametrize(
     ("changed", "named"),
     [
-        ({"steps": 9}, "steps is 9, but must be 4"),
+        ({"steps": 90}, "steps is 90, but must be 4"),
         ({"learning_rate": 0.5}, "learning_rate is 0.5, but must be 0.001"),
         ({"seed": 1}, "seed is 1, but must be 0"),
         ({"precision": "bfloat16"}, "precision is 'bfloat16', but must be 'float32'"),

@@ -86,7 +86,13 @@ class StoryCorpus:
 
     @property
     def settings(self) -> dict:
-        return {"kind": "stories", "tokens_per_batch": self.tokens_per_batch, "seed": self.seed}
+        told = "".join(word for n in range(10) for word in self._draw("sizes", n))
+        return {
+            "kind": "stories",
+            "checksum": zlib.crc32(told.encode()),
+            "tokens_per_batch": self.tokens_per_batch,
+            "seed": self.seed,
+        }
 
     def batch(self, step: int) -> Batch:
         """The batch of step 0, 1, 2, …"""

@@ -8,7 +8,7 @@ import torch
 
 from gptlab import Tokenizer
 from gptlab.corpus import IGNORE, Corpus, StoryCorpus, TextCorpus
-from gptlab.world import ENGLISH_WORLD
+from gptlab.world import ENGLISH_WORLD, Plan, World
 from tests.references.coin_world import FLOOR, WORDS, CoinTokenizer, CoinWorld
 from tests.unchecked import unchecked
 
@@ -236,6 +236,8 @@ def test_corpora_are_told_apart_by_their_settings():
     settings = [data.settings for data in different]
     assert all(one not in settings[:i] for i, one in enumerate(settings))
     assert stories().settings == stories().settings
+    other_world = StoryCorpus(World(plan=Plan(mood=0.0)), Tokenizer.small_world())
+    assert other_world.settings != StoryCorpus(ENGLISH_WORLD, Tokenizer.small_world()).settings
 
 
 def test_stories_come_faster_than_a_model_reads_them():

@@ -6,6 +6,7 @@ import time
 
 import nbformat
 import pytest
+from jupyter_core.utils import run_sync
 from nbclient import NotebookClient
 from nbformat.v4 import new_code_cell
 
@@ -72,7 +73,7 @@ def late_messages(runner: NotebookClient, seconds: float = 2) -> list[str]:
     late = []
     while True:
         try:
-            message = runner.kc.get_iopub_msg(timeout=seconds)
+            message = run_sync(runner.kc.get_iopub_msg)(timeout=seconds)
         except queue.Empty:
             return late
         if message["msg_type"] in ("stream", "display_data", "execute_result", "error", "update_display_data"):

@@ -1,6 +1,7 @@
 """The script that makes the shipped model, on a model so small that it takes seconds."""
 
 import json
+from itertools import pairwise
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ TINY = """
 def make(tmp_path, capsys):
     def run(words=""):
         folders = ["--work", str(tmp_path / "work"), "--output", str(tmp_path / "out")]
-        script.main([*TINY.split(), "--steps", "100", "--validate-every", "40", *folders, *words.split()])
+        script.main([*TINY.split(), "--share", "0.008", "--validate-every", "40", *folders, *words.split()])
         return capsys.readouterr().out
 
     return run
@@ -29,11 +30,14 @@ def test_it_ends_in_a_model_with_its_tokenizer_and_its_curve(make, tmp_path):
     model, tok = gptlab.load(tmp_path / "out")
     assert model.config.d_model == 8 and tok.vocab_size == model.config.vocab_size
     record = json.loads((tmp_path / "out" / "curve.json").read_text())
-    assert [row["step"] for row in record["rows"]] == [40, 50, 80, 100]
-    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, False, False]
+    assert [row["step"] for row in record["rows"]] == [40, 50, 52, 66, 100]  # 52, 14 and 34 steps
+    assert [row["stage"] for row in record["rows"]] == [*["stories"] * 3, "practice", "stories again"]
+    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, True, False, False]
+    assert all(one["tokens"] < other["tokens"] for one, other in pairwise(record["rows"]))
     assert record["rows"][0]["loss"] > record["rows"][-1]["loss"] > record["rows"][-1]["floor"] > 0
     assert record["result"]["gap"] == pytest.approx(record["result"]["loss"] - record["result"]["floor"], abs=2e-5)
-    assert record["settings"]["steps"] == 100 and record["settings"]["seed"] == 0
+    assert record["settings"]["share"] == 0.008 and record["settings"]["seed"] == 0
+    assert [stage["steps"] for stage in record["stages"]] == [6500, 1800, 4200]
     assert "minutes left" in said and "nats per token" in said
     for step in (0, 40):
         assert gptlab.load(tmp_path / "work" / f"step-{step}")[0].config == model.config
@@ -46,10 +50,10 @@ def test_broken_off_it_goes_on_to_the_same_model(make, tmp_path, monkeypatch):
 
     add = script.Curve.add
 
-    def break_off(curve, step):
-        if step.number == 60:
+    def break_off(curve, step, last):
+        if step.number == 30 and curve.rows and curve.rows[-1]["stage"] != "stories":
             raise KeyboardInterrupt
-        return add(curve, step)
+        return add(curve, step, last)
 
     with monkeypatch.context() as patch, pytest.raises(KeyboardInterrupt):
         patch.setattr(script.Curve, "add", break_off)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 sys.path.append(str(Path(__file__).resolve().parents[2] / "scripts"))
 
-from saved_notebook import before_saving  # noqa: E402 (found only after the line above)
+from saved_notebook import before_saving
 
 # The server applies its configuration twice and then warns that this hook replaces itself.
 warnings.filterwarnings("ignore", "Overriding existing pre_save_hook")

@@ -384,7 +384,7 @@ def test_case_132_a_long_curve_is_thinned_and_keeps_first_last_and_extremes():
     assert (np.diff(curve.x) > 0).all()
     np.testing.assert_allclose(curve.y, loss[curve.x], rtol=1e-6)
     assert floor.y.tolist() == pytest.approx([1.2, 1.2]) and floor.x.tolist() == [0, 49_999]
-    assert len(figure.to_json()) < 50_000
+    assert len(figure.to_json()) < 120_000  # the curve twice: as loss, and above the floor
 
 
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 11, 1000])
@@ -408,3 +408,13 @@ def test_a_curve_of_no_steps_or_other_lengths_is_refused():
         figures.loss_curve([], [])
     with pytest.raises(ValueError, match=r"training loss is \(2,\), but must be \(1,\)"):
         figures.loss_curve([0], [1.0, 2.0])
+
+
+def test_a_loss_curve_shows_the_gap_to_the_floor_on_a_button_and_a_floor_may_change():
+    floor = [0.7, 0.7, 0.8, 0.8]
+    figure = figures.loss_curve([1, 2, 3, 4], [3.0, 1.0, 0.9, 0.8], floor=floor)
+    assert figure.data[1].y.tolist() == pytest.approx(floor)
+    update, axis = figure.layout.updatemenus[0].buttons[1].args
+    np.testing.assert_allclose(update["y"][0], [2.3, 0.3, 0.1, 1e-4], rtol=1e-5)
+    assert update["visible"] == [True, False] and axis["yaxis.type"] == "log"
+    assert not figures.loss_curve([1], [3.0]).layout.updatemenus

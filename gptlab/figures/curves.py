@@ -1,7 +1,8 @@
 """How the loss falls in training, and the floor that no model gets under.
 
 Axes: N steps that were recorded. Loss is cross-entropy in nats per token; floor = the world's entropy, and
-loss - floor = KL(truth‖model).
+loss - floor = KL(truth‖model). That gap is soon too small to be seen on the loss's own axis, so where the floor is
+known a button shows the gap alone, on a logarithmic one.
 """
 
 from typing import Any
@@ -13,12 +14,15 @@ from gptlab._refuse import refuse
 from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, Number, as_array, canvas
 
 MOST_POINTS = 2_000
+SMALLEST_GAP = 1e-4  # nats; by chance a batch may even lie below the floor
+LOSS = "loss (nats per token)"
 
 
 def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Number | None = None) -> go.Figure:
     """Draw training loss, validation loss and the floor over the steps.
 
-    steps, loss: (N,). val_loss: (N,), NaN or None at steps without a validation. floor: nats per token.
+    steps, loss: (N,). val_loss: (N,), NaN or None at steps without a validation. floor: nats per token, a number, or
+    (N,) where the text that is trained on changed on the way.
     Long curves are thinned to at most some 2,000 points that keep the first, the last and every extreme, so that the
     picture stays the same. ValueError, naming them, for lengths that differ.
     """
@@ -32,22 +36,51 @@ def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Number | None
     if not len(steps):
         raise refuse("steps", [], "at least one step: train first")
     colours = {"training": BLUE, "validation": VERMILION}
-    traces = []
+    floors = np.broadcast_to(np.nan if floor is None else as_array(floor, float), steps.shape)
+    traces, gaps = [], []
     for name, curve in curves.items():
-        there = np.isfinite(curve)
-        kept = thinned(curve[there], MOST_POINTS)
-        traces.append(_line(steps[there][kept], curve[there][kept], name, {"color": colours[name], "width": 2}))
+        there = np.flatnonzero(np.isfinite(curve))
+        kept = there[thinned(curve[there], MOST_POINTS)]
+        traces.append(_line(steps[kept], curve[kept], name, {"color": colours[name], "width": 2}))
+        gaps.append((curve[kept] - floors[kept]).clip(SMALLEST_GAP))
+    menu = {}
     if floor is not None:
-        ends = np.array([steps[0], steps[-1]])
-        traces.append(_line(ends, np.full(2, float(floor)), "floor", {"color": GREEN, "width": 3, "dash": "dash"}))
+        bends = np.flatnonzero(np.diff(floors))  # a level floor is drawn by its two ends
+        kept = np.unique([0, *bends, *(bends + 1), len(steps) - 1])
+        traces.append(_line(steps[kept], floors[kept], "floor", {"color": GREEN, "width": 3, "dash": "dash"}))
+        menu = {"updatemenus": [_views([trace.y for trace in traces], [*gaps, None])]}
     return canvas(
         traces,
         description=_description(steps, curves, floor),
-        height=420,
+        height=460 if menu else 420,
         xaxis={"title": {"text": "step"}},
-        yaxis={"title": {"text": "loss (nats per token)"}, "rangemode": "tozero", "linecolor": INK},
+        yaxis={"title": {"text": LOSS}, "rangemode": "tozero", "linecolor": INK},
         showlegend=True,
+        **menu,
     )
+
+
+def _views(losses: list[np.ndarray], gaps: list[np.ndarray | None]) -> dict[str, Any]:
+    """Two buttons: the loss as it is, and how far it is above the floor, on a logarithmic axis."""
+
+    def button(label: str, curves: list[np.ndarray | None], title: str, kind: str) -> dict[str, Any]:
+        shown = [None if curve is None else np.asarray(curve, np.float32) for curve in curves]
+        visible = [curve is not None for curve in curves]
+        axis = {"yaxis.title.text": title, "yaxis.type": kind, "yaxis.autorange": True}
+        return {"label": label, "method": "update", "args": [{"y": shown, "visible": visible}, axis]}
+
+    return {
+        "type": "buttons",
+        "direction": "right",
+        "x": 1,
+        "xanchor": "right",
+        "y": 1.02,
+        "yanchor": "bottom",
+        "buttons": [
+            button("loss", losses, LOSS, "linear"),
+            button("above the floor", gaps, "loss − floor (nats per token)", "log"),
+        ],
+    }
 
 
 def thinned(values: np.ndarray, most: int) -> np.ndarray:
@@ -74,5 +107,5 @@ def _description(steps: np.ndarray, curves: dict[str, np.ndarray], floor: Number
             first, last = there[0], there[-1]
             parts.append(f"{name} loss {curve[first]:.2f} at step {steps[first]}, {curve[last]:.2f} at {steps[last]}")
     if floor is not None:
-        parts.append(f"floor {floor:.2f}")
+        parts.append(f"floor {as_array(floor, float).flat[-1]:.2f}")
     return "; ".join(parts) + " nats per token."

@@ -11,14 +11,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, Number, as_array, canvas
+from gptlab.figures._canvas import BLUE, GREEN, INK, VERMILION, as_array, canvas
 
 MOST_POINTS = 2_000
 SMALLEST_GAP = 1e-4  # nats; by chance a batch may even lie below the floor
 LOSS = "loss (nats per token)"
 
 
-def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Number | None = None) -> go.Figure:
+def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Any = None) -> go.Figure:
     """Draw training loss, validation loss and the floor over the steps.
 
     steps, loss: (N,). val_loss: (N,), NaN or None at steps without a validation. floor: nats per token, a number, or
@@ -60,10 +60,10 @@ def loss_curve(steps: Any, loss: Any, val_loss: Any = None, floor: Number | None
     )
 
 
-def _views(losses: list[np.ndarray], gaps: list[np.ndarray | None]) -> dict[str, Any]:
+def _views(losses: list[Any], gaps: list[Any]) -> dict[str, Any]:
     """Two buttons: the loss as it is, and how far it is above the floor, on a logarithmic axis."""
 
-    def button(label: str, curves: list[np.ndarray | None], title: str, kind: str) -> dict[str, Any]:
+    def button(label: str, curves: list[Any], title: str, kind: str) -> dict[str, Any]:
         shown = [None if curve is None else np.asarray(curve, np.float32) for curve in curves]
         visible = [curve is not None for curve in curves]
         axis = {"yaxis.title.text": title, "yaxis.type": kind, "yaxis.autorange": True}
@@ -99,7 +99,7 @@ def _line(x: np.ndarray, y: np.ndarray, name: str, line: dict[str, Any]) -> go.S
     return go.Scatter(x=x, y=y.astype(np.float32), name=name, mode=mode, line=line, hovertemplate=hover)
 
 
-def _description(steps: np.ndarray, curves: dict[str, np.ndarray], floor: Number | None) -> str:
+def _description(steps: np.ndarray, curves: dict[str, np.ndarray], floor: Any) -> str:
     parts = []
     for name, curve in curves.items():
         there = np.flatnonzero(np.isfinite(curve))

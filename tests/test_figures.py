@@ -418,3 +418,10 @@ def test_a_loss_curve_shows_the_gap_to_the_floor_on_a_button_and_a_floor_may_cha
     np.testing.assert_allclose(update["y"][0], [2.3, 0.3, 0.1, 1e-4], rtol=1e-5)
     assert update["visible"] == [True, False] and axis["yaxis.type"] == "log"
     assert not figures.loss_curve([1], [3.0]).layout.updatemenus
+
+
+def test_a_notebook_stores_a_figure_with_its_words():
+    stored = figures.loss_curve([1, 2], [3.0, 1.0])._repr_mimebundle_()
+    assert set(stored) == {"application/vnd.plotly.v1+json", "text/plain"}
+    assert "training loss 3.00 at step 1" in stored["text/plain"]
+    assert "meta" not in stored["application/vnd.plotly.v1+json"]["layout"]

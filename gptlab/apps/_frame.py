@@ -4,7 +4,6 @@ The still copy stands beside the live widget in the output. A page without a ker
 alternative text is the output's text.
 """
 
-import json
 from collections.abc import Callable, Sequence
 from html import escape
 from typing import Any
@@ -13,7 +12,7 @@ import ipywidgets as widgets
 import numpy as np
 import plotly.graph_objects as go
 
-from gptlab.apps._page import CONFIG, Canvas
+from gptlab.apps._page import Canvas
 from gptlab.figures import _canvas
 
 
@@ -98,9 +97,7 @@ class FigureApp(App):
 
 def bundle(live: dict[str, Any], still: go.Figure, description: str) -> dict[str, Any]:
     """A live widget's output with the still figure beside it, and words for both."""
-    figure = json.loads(still.to_json())
-    del figure["layout"]["meta"]  # the words, which are the text already
-    return live | {"application/vnd.plotly.v1+json": figure | {"config": CONFIG}, "text/plain": description}
+    return live | _canvas.shown(still, description)
 
 
 def control(kind: type[widgets.Widget], name: str, **options: Any) -> widgets.Widget:

@@ -11,7 +11,7 @@ import ipywidgets as widgets
 import plotly.graph_objects as go
 import traitlets
 
-CONFIG = {"displaylogo": False, "responsive": True}
+from gptlab.figures._canvas import CONFIG
 
 # The first figure makes the library's text into a module, the others wait for it. Nothing is drawn off the page.
 _FIGURE = """

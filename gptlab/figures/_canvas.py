@@ -7,6 +7,7 @@ formulas; `escaped` makes it print the text as it is. Colours are Okabe and Ito'
 tell apart; text is a grey that reads as well on white as on black, and the paper is see-through.
 """
 
+import json
 import re
 from collections.abc import Sequence
 from numbers import Real
@@ -25,6 +26,8 @@ BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "
 SANS = "'Open Sans', 'Segoe UI', 'DejaVu Sans', sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 TEXT_PX = 16
+
+CONFIG = {"displaylogo": False, "responsive": True}  # of Plotly, wherever a figure is drawn
 
 LONGEST_LABEL = 24
 MOST_TICKS = 24  # labels of 16 px that a side of 440 px holds without touching
@@ -127,7 +130,23 @@ def canvas(traces: Sequence[Any], *, description: str, height: Number, **layout:
     It is the alternative text and stands in ``figure.layout.meta["description"]``.
     """
     fixed = {"template": _theme(), "height": px(height), "meta": {"description": description}}
-    return go.Figure(traces, fixed | layout)
+    return Figure(traces, fixed | layout)
+
+
+class Figure(go.Figure):
+    """A Plotly figure that a notebook shows together with its alternative text; nothing is fetched to draw it."""
+
+    _ipython_display_ = None  # Plotly's own would leave the text out
+
+    def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
+        return shown(self, description(self))
+
+
+def shown(figure: go.Figure, words: str) -> dict[str, Any]:
+    """What a notebook stores of a figure: the figure for a page that can draw it, and the words for any other."""
+    drawn = json.loads(figure.to_json())
+    drawn.get("layout", {}).pop("meta", None)  # the words themselves
+    return {"application/vnd.plotly.v1+json": drawn | {"config": CONFIG}, "text/plain": words}
 
 
 def description(figure: go.Figure) -> str:

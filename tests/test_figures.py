@@ -279,7 +279,7 @@ def test_the_slider_holds_the_bars_of_each_temperature():
 
 def test_a_token_that_only_the_truth_finds_likely_is_shown():
     figure = figures.next_token_bars([0.7, 0.2, 0.1, 0.0], LABELS, truth=[0.0, 0.0, 0.4, 0.6], n=3)
-    assert list(figure.layout.yaxis.ticktext) == ["a", "d", "c", "1 other"]
+    assert list(figure.layout.yaxis.ticktext) == ["a", "c", "d", "1 other"]
 
 
 def test_without_truth_its_diamonds_are_hidden_but_there():

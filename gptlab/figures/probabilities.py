@@ -87,10 +87,11 @@ def next_token_bars(
 
 
 def likeliest(model: Any, truth: Any, n: int) -> np.ndarray:
-    """The ids of the n tokens that the model or the truth finds likeliest, of equal ones the lower id first: (n,)."""
+    """The ids of the n tokens that the model or the truth finds likeliest, in the order of the model, then of ids."""
     model = as_array(model)
     either = model if truth is None else np.maximum(model, _distribution("truth", truth, len(model)))
-    return np.argsort(-either, kind="stable")[:n]
+    chosen = np.sort(np.argsort(-either, kind="stable")[:n])
+    return chosen[np.argsort(-model[chosen], kind="stable")]
 
 
 def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
@@ -121,7 +122,8 @@ def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:
     if name == TRUTH:
         marker = {"symbol": "diamond-tall", "size": px(16), "color": GREEN, "line": {"width": 1.5, "color": "#fff"}}
         return go.Scatter(common, mode="markers", marker=marker, cliponaxis=False)
-    text = {"texttemplate": "%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
+    # The wide blank leaves room for the diamond of a model that knows the truth.
+    text = {"texttemplate": "\u2003%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
     color = BLUE if name == MODEL else VERMILION
     return go.Bar(common, orientation="h", marker={"color": color}, textfont={"size": px(16), "color": INK}, **text)
 

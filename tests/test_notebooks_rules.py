@@ -99,12 +99,14 @@ def test_case_139_nothing_is_written_to_stderr(lesson):
     assert said_on_stderr(lesson) == []
 
 
-def test_each_figure_says_in_words_what_it_shows(code):
+def test_each_figure_says_in_words_what_it_shows_and_fetches_nothing(code):
     """The text beside a figure is its alternative text, and what nbval compares of a widget."""
     for output in outputs(code):
         data = output.get("data", {})
+        assert "<script" not in data.get("text/html", ""), "a page of its own, with the library from elsewhere"
         if FIGURE in data:
-            assert re.search(r"\d", data.get("text/plain", "")), "a figure without numbers in words"
+            assert set(data) == {FIGURE, "text/plain"}
+            assert re.search(r"\d", data["text/plain"]), "a figure without numbers in words"
             assert "FigureWidget(" not in data["text/plain"] and "VBox(" not in data["text/plain"]
 
 

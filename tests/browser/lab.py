@@ -12,6 +12,7 @@ from playwright.sync_api import Locator, Page, expect
 OPEN_MS = 60_000
 RUN_MS = 300_000  # ten times what a lesson may take
 CHANGE_MS = 20_000
+expect.set_options(timeout=CHANGE_MS)  # five seconds are little on a busy machine
 
 PANEL = "jupyterapp.shell.currentWidget"
 # The elements by which a kind of figure is known once it is drawn.

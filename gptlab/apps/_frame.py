@@ -75,6 +75,7 @@ class FigureApp(App):
         with self.figure.batch_update():
             self.figure.data[trace].update(properties)
         self._drawn.data[trace].update(properties)
+        self.line.say(self.remark())
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:
         self.figure.bring_up_to_date()

@@ -107,6 +107,11 @@ def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:
     return axis | settings
 
 
+def nearest(options: Sequence[Number], value: Number) -> int:
+    """Which of the options is nearest to a value: where a slider begins."""
+    return min(range(len(options)), key=lambda index: abs(options[index] - value))
+
+
 def slider(name: str, steps: Sequence[tuple[str, list]], active: int = 0, top: Number = 0) -> dict[str, Any]:
     """A slider that works in the browser alone; each step is its label and the arguments of Plotly's restyle."""
     return {

@@ -42,17 +42,12 @@ def attention_heatmap(
     weights, labels = as_array(weights), token_labels(tokens)
     _check(weights, labels, values, layer, head)
     masked = _masked(weights, values)
-    shown = weights[layer, head] if weights.ndim == 4 else weights
-    if values == "scores":
-        unit = {"hover": "%{z:.2f}", "low": _finite(shown).min(), "high": _finite(shown).max(), "format": ".1f"}
-    elif weights.ndim == 4 or weights.dtype == np.uint8:
+    if weights.ndim == 4:
         weights = percents(weights)
-        unit = {"hover": "%{z} %", "low": 0, "high": 100, "format": "d", "suffix": " %"}
-    else:
-        unit = {"hover": "%{z:.0%}", "low": 0, "high": 1, "format": ".0%"}
     heads = weights.reshape(-1, *weights.shape[-2:])
     here = layer * weights.shape[1] + head if weights.ndim == 4 else 0
-    traces = [_heatmap(matrix, masked, unit["hover"]) for matrix in heads]
+    hover, colours = _unit(heads[here], values)
+    traces = [_heatmap(matrix, masked, hover) for matrix in heads]
     sliders = _sliders(*weights.shape[:2], layer, head) if weights.ndim == 4 else []
     for index, trace in enumerate(traces):
         trace.update(visible=index // weights.shape[1] == layer if sliders else True)
@@ -65,12 +60,7 @@ def attention_heatmap(
         height=side + 80 + 90 * len(sliders),
         xaxis=token_axis(labels, side="top", title={"text": "key: looked at"}),
         yaxis=token_axis(labels, title={"text": "query: looks"}) | {"range": [len(labels) - 0.5, -0.5]},
-        coloraxis={
-            "colorscale": ROOTED if values == "weights" else "Viridis",
-            "cmin": float(unit["low"]),
-            "cmax": float(unit["high"]),
-            "colorbar": {"tickformat": unit["format"], "ticksuffix": unit.get("suffix", ""), "thickness": px(16)},
-        },
+        coloraxis=colours,
         sliders=sliders,
         showlegend=False,
     )
@@ -82,6 +72,19 @@ def percents(weights: Any) -> np.ndarray:
     if weights.dtype == np.uint8:
         return weights
     return np.rint(100 * np.nan_to_num(weights.astype(np.float32), neginf=0)).astype(np.uint8)
+
+
+def _unit(matrix: np.ndarray, values: str) -> tuple[str, dict[str, Any]]:
+    """How a hover says a cell, and what the colours mean."""
+    bar = {"thickness": px(16)}
+    if values == "scores":
+        finite = matrix[np.isfinite(matrix)] if np.isfinite(matrix).any() else np.zeros(1)
+        ends = {"cmin": float(finite.min()), "cmax": float(finite.max())}
+        return "%{z:.2f}", {"colorscale": "Viridis", **ends, "colorbar": bar | {"tickformat": ".1f"}}
+    if matrix.dtype == np.uint8:
+        bar |= {"tickformat": "d", "ticksuffix": " %"}
+        return "%{z} %", {"colorscale": ROOTED, "cmin": 0, "cmax": 100, "colorbar": bar}
+    return "%{z:.0%}", {"colorscale": ROOTED, "cmin": 0, "cmax": 1, "colorbar": bar | {"tickformat": ".0%"}}
 
 
 def _heatmap(matrix: np.ndarray, masked: np.ndarray, unit_hover: str) -> go.Heatmap:
@@ -146,11 +149,6 @@ def _masked(weights: np.ndarray, values: str) -> np.ndarray:
 
 def _above_diagonal(n_tokens: int) -> np.ndarray:
     return np.triu(np.ones((n_tokens, n_tokens), bool), 1)
-
-
-def _finite(matrix: np.ndarray) -> np.ndarray:
-    finite = matrix[np.isfinite(matrix)]
-    return finite if finite.size else np.zeros(1)
 
 
 def _check(weights: np.ndarray, labels: list[str], values: str, layer: int, head: int) -> None:

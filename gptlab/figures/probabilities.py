@@ -18,6 +18,7 @@ from gptlab.figures._canvas import (
     Number,
     as_array,
     canvas,
+    nearest,
     px,
     slider,
     token_axis,
@@ -61,21 +62,21 @@ def next_token_bars(
     def lengths(name: str, values: Any) -> np.ndarray:
         return bar_lengths(_distribution(name, values, len(model)), ids)
 
-    by_temperature = dict(after) if isinstance(after, Mapping) else {}
-    settings = [lengths(f"after[{key}]", value) for key, value in by_temperature.items()]
-    active = min(range(len(settings)), key=lambda i: abs(list(by_temperature)[i] - temperature)) if settings else 0
+    temperatures = list(after) if isinstance(after, Mapping) else []
+    settings = [lengths(f"after[{key}]", after[key]) for key in temperatures]
+    active = nearest(temperatures, temperature) if temperatures else 0
     drawn = {MODEL: bar_lengths(model, ids)}
-    if settings:
-        drawn[AFTER] = settings[active]
-    elif after is not None:
-        drawn[AFTER] = lengths("after", after)
+    if after is not None:
+        drawn[AFTER] = settings[active] if temperatures else lengths("after", after)
     if truth is not None:
         drawn[TRUTH] = lengths("truth", truth)
-    bars = [row.tolist() for row in settings]
-    steps = [(f"{key:g}", [{"x": [xs]}, [AFTER_BARS]]) for key, xs in zip(by_temperature, bars, strict=True)]
+    steps = [
+        (f"{key:g}", [{"x": [setting.tolist()]}, [AFTER_BARS]])
+        for key, setting in zip(temperatures, settings, strict=True)
+    ]
     return canvas(
         [_trace(name, drawn.get(name)) for name in (MODEL, AFTER, TRUTH)],
-        description=_description(rows, drawn, list(by_temperature)[active] if settings else None),
+        description=_description(rows, drawn, temperatures[active] if temperatures else None),
         height=ROW_PX * (len(rows) + (n_others > 0)) + 100 + 100 * bool(steps),
         xaxis={"range": [0, 1.08], "tickformat": ".0%", "title": {"text": "probability"}, "zeroline": True},
         yaxis=_row_axis(rows, n_others),

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, MONO, VERMILION, Number, canvas, columns, escaped, px, slider
+from gptlab.figures._canvas import INK, MONO, VERMILION, Number, canvas, columns, escaped, nearest, px, slider
 
 LINE_CHARACTERS = 80
 FONT_PX = 18
@@ -20,7 +20,7 @@ def generated_text(prompt: str, texts: Mapping[Number, str], *, temperature: Num
     if not texts:
         raise refuse("texts", texts, "at least one temperature with its text")
     temperatures = list(texts)
-    active = min(range(len(texts)), key=lambda i: abs(temperatures[i] - temperature))
+    active = nearest(temperatures, temperature)
     written = [_written(prompt, texts[key]) for key in temperatures]
     steps = [(f"{key:g}", [{"text": [[text]]}, [0]]) for key, text in zip(temperatures, written, strict=True)]
     n_lines = max(text.count("<br>") for text in written) + 1

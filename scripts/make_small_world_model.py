@@ -1,8 +1,9 @@
 """Train the model that ships in the package, from a seed: `make model`.
 
-The training has three stages. In the usual stories what lies far back is asked for only now and then, and where a
-thing lies is still unlearned when all else is known. So there is a stage of practice in between, with stories of the
-same world that ask it every time; afterwards the usual ones again, until the learning rate has run out.
+The training has four stages. In the usual stories what lies far back is asked for only now and then, and where a thing
+lies is still unlearned when most else is known. So two stages of practice come in between, with stories of the same
+world that ask it every time and that name two people again and again; afterwards the usual ones until the learning rate
+has run out.
 
 Writes the model with its tokenizer and `curve.json`, the record of its training. Training may be broken off at any
 moment; the same command goes on where it stopped, from checkpoints in the work folder. The defaults make the model that
@@ -49,14 +50,22 @@ class Stage(NamedTuple):
 STAGES = (
     Stage("stories", Plan(), 6500, peak=3e-3, final=1e-4, cosine=10_000, warmup=200),
     Stage(
-        "practice",
+        "practice: places",
         Plan(
             mood=0.0, friend=0.7, group=0.0, animals=0.1, homonym=0.1, count=0.0, move=0.9, gift=0.1, where=1.0,
             who=1.0, speech=0.3, colour=0.1, how_many=0.0, closing=0.0,
         ),
         1800, peak=2e-3, final=1.5e-3, cosine=1800, warmup=50,
     ),
-    Stage("stories again", Plan(), 4200, peak=2e-3, final=5e-5, cosine=4200, warmup=50),
+    Stage(
+        "practice: names",
+        Plan(
+            mood=0.0, friend=1.0, group=0.0, animals=0.1, homonym=0.1, count=0.0, move=0.3, gift=0.7, where=1.0,
+            who=1.0, speech=1.0, colour=0.1, how_many=0.0, closing=0.0,
+        ),
+        1300, peak=2e-3, final=1.5e-3, cosine=1300, warmup=50,
+    ),
+    Stage("stories again", Plan(), 4300, peak=2e-3, final=5e-5, cosine=4300, warmup=50),
 )  # fmt: skip
 
 

@@ -30,14 +30,19 @@ def test_it_ends_in_a_model_with_its_tokenizer_and_its_curve(make, tmp_path):
     model, tok = gptlab.load(tmp_path / "out")
     assert model.config.d_model == 8 and tok.vocab_size == model.config.vocab_size
     record = json.loads((tmp_path / "out" / "curve.json").read_text())
-    assert [row["step"] for row in record["rows"]] == [40, 50, 52, 66, 100]  # 52, 14 and 34 steps
-    assert [row["stage"] for row in record["rows"]] == [*["stories"] * 3, "practice", "stories again"]
-    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, True, False, False]
+    assert [row["step"] for row in record["rows"]] == [40, 50, 52, 66, 76, 110]  # 52, 14, 10 and 34 steps
+    assert [row["stage"] for row in record["rows"]] == [
+        *["stories"] * 3,
+        "practice: places",
+        "practice: names",
+        "stories again",
+    ]
+    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, True, False, False, False]
     assert all(one["tokens"] < other["tokens"] for one, other in pairwise(record["rows"]))
     assert record["rows"][0]["loss"] > record["rows"][-1]["loss"] > record["rows"][-1]["floor"] > 0
     assert record["result"]["gap"] == pytest.approx(record["result"]["loss"] - record["result"]["floor"], abs=2e-5)
     assert record["settings"]["share"] == 0.008 and record["settings"]["seed"] == 0
-    assert [stage["steps"] for stage in record["stages"]] == [6500, 1800, 4200]
+    assert [stage["steps"] for stage in record["stages"]] == [6500, 1800, 1300, 4300]
     assert "minutes left" in said and "nats per token" in said
     for step in (0, 40):
         assert gptlab.load(tmp_path / "work" / f"step-{step}")[0].config == model.config

@@ -141,7 +141,7 @@ def canvas(traces: Sequence[Any], *, description: str, height: Number, **layout:
 class Figure(go.Figure):
     """A Plotly figure that a notebook shows together with its alternative text; nothing is fetched to draw it."""
 
-    _ipython_display_ = None  # Plotly's own would leave the text out
+    _ipython_display_ = _repr_html_ = None  # Plotly's own leave the words out, and name a server
 
     def _repr_mimebundle_(self, *_: Any, **__: Any) -> dict[str, Any]:
         return shown(self, description(self))

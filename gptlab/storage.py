@@ -64,8 +64,10 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], metadata: Mapping[s
         raise OSError(str(error)) from error
 
 
-def read_tensors(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict[str, str]]:
-    """The tensors by name and the texts beside them; the checksum must be right where there is one.
+def read_tensors(
+    path: str | os.PathLike, *, checksum_optional: bool = True
+) -> tuple[dict[str, Tensor], dict[str, str]]:
+    """The tensors by name and the texts beside them; the checksum must be right, and may be absent if optional.
 
     ValueError in one line, with the path and the likely cause, for everything that is no sound safetensors file.
     """
@@ -78,6 +80,8 @@ def read_tensors(path: str | os.PathLike) -> tuple[dict[str, Tensor], dict[str, 
     except (SafetensorError, ArithmeticError, LookupError, RuntimeError, TypeError, ValueError) as error:
         raise damaged(path, f"is no sound safetensors file ({error})") from error
     written = metadata.pop("sha256", None)
+    if written is None and not checksum_optional:
+        raise damaged(path, "has no checksum: gptlab did not write it, or its header was changed")
     if written is not None and written != _checksum(tensors, metadata):
         raise damaged(path, "is not what was written: its checksum differs, some bytes have changed")
     return tensors, metadata

@@ -30,7 +30,7 @@ def load_state(path: Path, model: nn.Module, optimizer: AdamW, *, settings: dict
     Raises ValueError for a file that is no training state, is damaged, or belongs to a run with other settings; then
     neither model nor optimizer is touched.
     """
-    stored, metadata = read_tensors(path)
+    stored, metadata = read_tensors(path, checksum_optional=False)
     if metadata.get("format") != _FORMAT:
         raise damaged(path, "is no training state: gptlab.train did not write it")
     run = json.loads(metadata["run"])

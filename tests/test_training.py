@@ -503,6 +503,14 @@ def test_a_damaged_training_state_is_refused_in_words(tmp_path_factory, data):
         train(new_model(), stories(held_out_stories=0), 1, checkpoint=path, resume=True)
 
 
+def test_a_training_state_whose_checksum_was_renamed_is_refused(tmp_path):
+    path = tmp_path / "run.safetensors"
+    after(1, data=stories(held_out_stories=0), checkpoint=path)
+    path.write_bytes(path.read_bytes().replace(b'"sha256"', b'"sha257"'))
+    with pytest.raises(ValueError, match=r"run\.safetensors has no checksum"):
+        train(new_model(), stories(held_out_stories=0), 1, checkpoint=path, resume=True)
+
+
 def test_buffers_are_kept_as_well(tmp_path):
     """A model of one's own may count or average as it goes."""
     path = tmp_path / "run.safetensors"

@@ -5,15 +5,19 @@ figure beside it; its state is some 5 MB a figure. `make notebooks` and the lab'
 """
 
 VIEW = "application/vnd.jupyter.widget-view+json"
+FIGURE = "application/vnd.plotly.v1+json"
 
 
 def leave_out_widgets(notebook: dict) -> None:
-    """Take views and state of widgets out of a notebook, in place; a view that stands alone stays."""
+    """Take views and state of widgets out of a notebook, and pictures of figures; in place. A view alone stays."""
     notebook["metadata"].pop("widgets", None)
     for cell in notebook["cells"]:
         for output in cell.get("outputs", ()):
-            if len(output.get("data", ())) > 1:
-                output["data"].pop(VIEW, None)
+            data = output.get("data", {})
+            if len(data) > 1:
+                data.pop(VIEW, None)
+            if FIGURE in data:
+                data.pop("image/png", None)  # JupyterLab's Plotly adds one, and shows it in place of the figure
 
 
 def before_saving(model: dict, **_) -> None:

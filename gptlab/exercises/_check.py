@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from importlib import import_module
+from pkgutil import iter_modules
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ import numpy as np
 from gptlab._refuse import refuse
 
 _RELATIVE, _ABSOLUTE = 1e-4, 1e-5  # loose enough for float32, and for numbers that were typed in
-_LESSONS: tuple[str, ...] = ("lesson_00",)
+_PACKAGE = "gptlab.exercises"
 
 
 @dataclass(frozen=True)
@@ -122,7 +123,8 @@ def progress(lesson: str | None = None) -> str:
 
 def exercises() -> dict[str, Exercise]:
     """Every exercise by its name."""
-    found = (import_module(f"gptlab.exercises.{module}").EXERCISES for module in _LESSONS)
+    lessons = sorted(module.name for module in iter_modules(import_module(_PACKAGE).__path__))
+    found = (import_module(f"{_PACKAGE}.{name}").EXERCISES for name in lessons if name.startswith("lesson_"))
     return {exercise.name: exercise for lesson in found for exercise in lesson}
 
 

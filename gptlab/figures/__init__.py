@@ -4,10 +4,22 @@ Each carries in ``figure.layout.meta["description"]`` what is to be seen, in one
 """
 
 from gptlab.figures._canvas import lecture_mode
+from gptlab.figures.charts import bar_chart, line_chart
 from gptlab.figures.curves import loss_curve
 from gptlab.figures.heatmaps import attention_heatmap
+from gptlab.figures.matrices import matrix_heatmap
 from gptlab.figures.probabilities import next_token_bars
 from gptlab.figures.texts import generated_text
 from gptlab.figures.tokens import token_strip
 
-__all__ = ["attention_heatmap", "generated_text", "lecture_mode", "loss_curve", "next_token_bars", "token_strip"]
+__all__ = [
+    "attention_heatmap",
+    "bar_chart",
+    "generated_text",
+    "lecture_mode",
+    "line_chart",
+    "loss_curve",
+    "matrix_heatmap",
+    "next_token_bars",
+    "token_strip",
+]

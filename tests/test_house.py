@@ -28,6 +28,7 @@ ORDER = """
     bpe tokenizer
     world.lexicon world.choice world.narrator world.scenes world.story world.truth
     world.second_language world.translation world
+    embeddings
     config cache model
     corpus tracing
     probabilities decoding beam

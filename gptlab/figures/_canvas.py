@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from gptlab._refuse import refuse
 
@@ -26,6 +27,9 @@ BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "
 SANS = "'Open Sans', 'Segoe UI', 'DejaVu Sans', sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
 TEXT_PX = 16
+
+# Viridis by the root of the weight: among many tokens most weights are a few per cent, and are to be seen nevertheless.
+ROOTED = [[step / 20, sample_colorscale("Viridis", (step / 20) ** 0.5)[0]] for step in range(21)]
 
 CONFIG = {"displaylogo": False, "responsive": True}  # of Plotly, wherever a figure is drawn
 

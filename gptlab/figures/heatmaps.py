@@ -8,13 +8,10 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
-from plotly.colors import sample_colorscale
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import MOST_TICKS, as_array, canvas, px, slider, token_axis, token_labels
+from gptlab.figures._canvas import MOST_TICKS, ROOTED, as_array, canvas, px, slider, token_axis, token_labels
 
-# Viridis by the root of the weight: among many tokens most weights are a few per cent, and are to be seen nevertheless.
-ROOTED = [[step / 20, sample_colorscale("Viridis", (step / 20) ** 0.5)[0]] for step in range(21)]
 HOVER = "query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): "
 HEATMAP = 0  # which of the figure's traces holds the weights of a single head
 CAUSAL = "masked: a token does not look at later ones"

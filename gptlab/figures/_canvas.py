@@ -73,6 +73,22 @@ def as_array(values: Any, dtype: type | None = None) -> np.ndarray:
     return np.asarray(values, dtype)
 
 
+def percents(weights: Any) -> np.ndarray:
+    """Weights from 0 to 1 as whole per cents in 8 bits, what is not a number as 0; whole per cents as they are."""
+    weights = as_array(weights)
+    if weights.dtype == np.uint8:
+        return weights
+    return np.rint(100 * np.nan_to_num(weights.astype(np.float32), neginf=0)).astype(np.uint8)
+
+
+def staircase(n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
+    """The outline, x and y, of what lies above the diagonal of n × n cells."""
+    last, steps = n_tokens - 0.5, np.arange(n_tokens - 1)
+    x = np.append(np.repeat(steps + 0.5, 2), [last, last])
+    y = np.append(np.stack([steps - 0.5, steps + 0.5], 1).ravel(), [last - 1, -0.5])
+    return x, y
+
+
 def token_labels(tokens: Sequence[Any]) -> list[str]:
     """Labels as a reader sees them, not yet escaped: a piece's ``shown``, or a string with its blanks drawn."""
     if isinstance(tokens, str):

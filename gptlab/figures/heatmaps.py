@@ -10,7 +10,17 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import MOST_TICKS, ROOTED, as_array, canvas, px, slider, token_axis, token_labels
+from gptlab.figures._canvas import (
+    MOST_TICKS,
+    ROOTED,
+    as_array,
+    canvas,
+    percents,
+    px,
+    slider,
+    token_axis,
+    token_labels,
+)
 
 HOVER = "query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): "
 HEATMAP = 0  # which of the figure's traces holds the weights of a single head
@@ -61,14 +71,6 @@ def attention_heatmap(
         sliders=sliders,
         showlegend=False,
     )
-
-
-def percents(weights: Any) -> np.ndarray:
-    """Weights from 0 to 1 as whole per cents in 8 bits, what is not a number as 0; whole per cents as they are."""
-    weights = as_array(weights)
-    if weights.dtype == np.uint8:
-        return weights
-    return np.rint(100 * np.nan_to_num(weights.astype(np.float32), neginf=0)).astype(np.uint8)
 
 
 def _unit(matrix: np.ndarray, values: str) -> tuple[str, dict[str, Any]]:

@@ -31,13 +31,14 @@ ORDER = """
     embeddings
     config cache model
     corpus tracing
-    probabilities decoding beam
-    checkpoint huggingface record
+    probabilities decoding beam lens
+    rollout head_scores
+    checkpoint huggingface record snapshots
     optimizer recipe loss training_state training evaluation
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
     relatives.* relatives
     figures._canvas figures.* figures
-    apps._page apps._frame apps._prompt apps.* apps.machine apps
+    apps._page apps._frame apps._text apps._prompt apps.* apps.machine apps
     exercises._check exercises.* exercises
     __main__
 """.split()

@@ -29,6 +29,7 @@ ORDER = """
     world.lexicon world.choice world.narrator world.scenes world.story world.truth
     world.second_language world.translation world
     embeddings
+    ngrams
     config cache model
     corpus tracing
     probabilities decoding beam lens

@@ -102,17 +102,10 @@ class Tokenizer:
             raise refuse("path", str(path), f"a tokenizer file as Tokenizer.save writes it; {reason}") from reason
 
     def save(self, path: str | os.PathLike) -> None:
-        """Write the tokenizer to one file, whole or not at all: an old file stays until the new one is complete."""
-        path = Path(path)
-        unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-        try:
-            with open(unfinished, "w", encoding="utf-8") as file:
-                file.write(self.to_json())
-                file.flush()
-                os.fsync(file.fileno())
-            os.replace(unfinished, path)
-        finally:
-            unfinished.unlink(missing_ok=True)
+        """Write the tokenizer to one file, whole or not at all; missing folders are made."""
+        from gptlab.storage import write_whole  # brings torch, which a tokenizer can do without
+
+        write_whole(path, lambda unfinished: unfinished.write_text(self.to_json(), encoding="utf-8"))
 
     def to_json(self) -> str:
         """The tokenizer as text: its tokens in base64, in the order of their ids, and a checksum over them."""

@@ -515,8 +515,11 @@ def test_a_damaged_file_is_refused_or_gives_the_same_tokenizer(trained, tmp_path
 def test_a_missing_file_is_said_to_be_missing(tmp_path):
     with pytest.raises(FileNotFoundError):
         Tokenizer.load(tmp_path / "nothing.json")
-    with pytest.raises(FileNotFoundError):
-        Tokenizer.train("ab", 258).save(tmp_path / "nowhere" / "tok.json")
+
+
+def test_a_folder_that_is_missing_is_made(tmp_path):
+    Tokenizer.train("ab", 258).save(tmp_path / "new" / "tok.json")
+    assert Tokenizer.load(tmp_path / "new" / "tok.json").vocab_size == 258
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])

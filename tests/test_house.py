@@ -39,7 +39,8 @@ ORDER = """
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
     relatives.* relatives
     figures._canvas figures.* figures
-    apps._page apps._frame apps._text apps._prompt apps.* apps.machine apps
+    apps._page apps._frame apps._text apps._prompt
+    apps.films apps._cost apps._background apps._session apps.* apps.machine apps
     exercises._check exercises.* exercises
     __main__
 """.split()

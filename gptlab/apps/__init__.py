@@ -3,19 +3,46 @@
 Each is a live widget and, on a page without a kernel, a still figure whose own sliders work in the browser alone.
 """
 
+from gptlab.apps.arcs import attention_arcs
 from gptlab.apps.bars import next_token
+from gptlab.apps.counter import parameter_counter
+from gptlab.apps.cuts import sampling_cut
+from gptlab.apps.films import Film
+from gptlab.apps.glance import all_heads
 from gptlab.apps.heads import attention
+from gptlab.apps.learning import training
+from gptlab.apps.lens import logit_lens
 from gptlab.apps.machine import Machine
-from gptlab.apps.strip import token_strip
+from gptlab.apps.merging import merge_steps
+from gptlab.apps.norms import layer_norm
+from gptlab.apps.silencing import ablate_heads
+from gptlab.apps.slopes import descent
+from gptlab.apps.steps import attention_steps
+from gptlab.apps.strip import token_strip, token_strips
+from gptlab.apps.trees import beam_tree
 from gptlab.apps.vectors import nearest_words, word_map
 from gptlab.apps.writing import generate
 
 __all__ = [
+    "Film",
     "Machine",
+    "ablate_heads",
+    "all_heads",
     "attention",
+    "attention_arcs",
+    "attention_steps",
+    "beam_tree",
+    "descent",
     "generate",
+    "layer_norm",
+    "logit_lens",
+    "merge_steps",
     "nearest_words",
     "next_token",
+    "parameter_counter",
+    "sampling_cut",
     "token_strip",
+    "token_strips",
+    "training",
     "word_map",
 ]

@@ -4,26 +4,53 @@ Each carries in ``figure.layout.meta["description"]`` what is to be seen, in one
 """
 
 from gptlab.figures._canvas import lecture_mode
+from gptlab.figures.ablations import ablation_bars
+from gptlab.figures.arcs import attention_arcs
 from gptlab.figures.charts import bar_chart, line_chart
+from gptlab.figures.counts import parameter_bars
 from gptlab.figures.curves import loss_curve
+from gptlab.figures.cuts import sampling_cut
+from gptlab.figures.films import training_film
+from gptlab.figures.grids import head_grid
 from gptlab.figures.heatmaps import attention_heatmap
+from gptlab.figures.lens import lens_grid
+from gptlab.figures.longtexts import long_attention
 from gptlab.figures.maps import component_map
 from gptlab.figures.matrices import matrix_heatmap
+from gptlab.figures.merging import merge_steps
 from gptlab.figures.neighbours import neighbour_bars
 from gptlab.figures.probabilities import next_token_bars
+from gptlab.figures.shifts import shift_by_one
+from gptlab.figures.steps import attention_steps
+from gptlab.figures.surfaces import descent_paths
 from gptlab.figures.texts import generated_text
-from gptlab.figures.tokens import token_strip
+from gptlab.figures.tokens import token_strip, token_strips
+from gptlab.figures.trees import beam_tree
 
 __all__ = [
+    "ablation_bars",
+    "attention_arcs",
     "attention_heatmap",
+    "attention_steps",
     "bar_chart",
+    "beam_tree",
     "component_map",
+    "descent_paths",
     "generated_text",
+    "head_grid",
     "lecture_mode",
+    "lens_grid",
     "line_chart",
+    "long_attention",
     "loss_curve",
     "matrix_heatmap",
+    "merge_steps",
     "neighbour_bars",
     "next_token_bars",
+    "parameter_bars",
+    "sampling_cut",
+    "shift_by_one",
     "token_strip",
+    "token_strips",
+    "training_film",
 ]

@@ -14,19 +14,23 @@ import torch
 from jaxtyping import Float, Int64
 from torch import Tensor
 
+from gptlab._refuse import refuse
 from gptlab.model import GPT
 from gptlab.tracing import trace
 
 
 @no_type_check  # wrong ids are to meet the model's refusal, not a type checker's
-def logit_lens(model: GPT, ids: Int64[Tensor, "B T"]) -> Iterator[Float[Tensor, "B T V"]]:
+def logit_lens(model: GPT, ids: Int64[Tensor, "B T"], *, last: int | None = None) -> Iterator[Float[Tensor, "B T V"]]:
     """Logits of the token after each, L+1 times: from the embeddings alone, then after each block.
 
-    ids: (B,T). Each item is (B,T,V), and the last is what the model says in the end. They are made one at a time, since
-    a vocabulary times all layers takes gigabytes. ValueError for ids that the model refuses.
+    ids: (B,T). Each item is (B,T,V), and the last is what the model says in the end; they are made one at a time, since
+    a vocabulary times all layers takes gigabytes. last: read only so many of the last tokens; all of them if None.
+    ValueError for ids that the model refuses and for less than one token.
     """
+    if last is not None and last < 1:
+        raise refuse("last", last, "a whole number of at least 1, or None for all tokens")
     residual = trace(model, ids, keep={"residual"}).residual
-    return (_read(model, stream) for stream in residual)
+    return (_read(model, stream if last is None else stream[:, -last:]) for stream in residual)
 
 
 @torch.no_grad()

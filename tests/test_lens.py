@@ -63,3 +63,11 @@ def test_the_first_layer_knows_nothing_of_the_tokens_before(ids):
 def test_ids_that_the_model_refuses_are_refused_at_the_door(ids):
     with pytest.raises(ValueError, match="context_length"):
         logit_lens(lively(), ids.repeat(1, 4))
+    with pytest.raises(ValueError, match="last is 0"):
+        logit_lens(lively(), ids, last=0)
+
+
+def test_the_last_tokens_alone_are_read_alike(ids):
+    model = lively()
+    for every, last in zip(logit_lens(model, ids), logit_lens(model, ids, last=2), strict=True):
+        torch.testing.assert_close(last, every[:, -2:])

@@ -5,6 +5,7 @@ Each is a live widget and, on a page without a kernel, a still figure whose own 
 
 from gptlab.apps.arcs import attention_arcs
 from gptlab.apps.bars import next_token
+from gptlab.apps.contexts import last_words
 from gptlab.apps.counter import parameter_counter
 from gptlab.apps.cuts import sampling_cut
 from gptlab.apps.films import Film
@@ -15,7 +16,9 @@ from gptlab.apps.lens import logit_lens
 from gptlab.apps.machine import Machine
 from gptlab.apps.merging import merge_steps
 from gptlab.apps.norms import layer_norm
+from gptlab.apps.scoring import score_words
 from gptlab.apps.silencing import ablate_heads
+from gptlab.apps.sizes import table_size
 from gptlab.apps.slopes import descent
 from gptlab.apps.steps import attention_steps
 from gptlab.apps.strip import token_strip, token_strips
@@ -34,6 +37,7 @@ __all__ = [
     "beam_tree",
     "descent",
     "generate",
+    "last_words",
     "layer_norm",
     "logit_lens",
     "merge_steps",
@@ -41,6 +45,8 @@ __all__ = [
     "next_token",
     "parameter_counter",
     "sampling_cut",
+    "score_words",
+    "table_size",
     "token_strip",
     "token_strips",
     "training",

@@ -7,6 +7,7 @@ from gptlab.figures._canvas import lecture_mode
 from gptlab.figures.ablations import ablation_bars
 from gptlab.figures.arcs import attention_arcs
 from gptlab.figures.charts import bar_chart, line_chart
+from gptlab.figures.contexts import context_bars
 from gptlab.figures.counts import parameter_bars
 from gptlab.figures.curves import loss_curve
 from gptlab.figures.cuts import sampling_cut
@@ -21,13 +22,16 @@ from gptlab.figures.merging import merge_steps
 from gptlab.figures.neighbours import neighbour_bars
 from gptlab.figures.probabilities import next_token_bars
 from gptlab.figures.shifts import shift_by_one
+from gptlab.figures.sizes import table_sizes
 from gptlab.figures.steps import attention_steps
 from gptlab.figures.surfaces import descent_paths
+from gptlab.figures.surprises import Scored, surprise_bars
 from gptlab.figures.texts import generated_text
 from gptlab.figures.tokens import token_strip, token_strips
 from gptlab.figures.trees import beam_tree
 
 __all__ = [
+    "Scored",
     "ablation_bars",
     "attention_arcs",
     "attention_heatmap",
@@ -35,6 +39,7 @@ __all__ = [
     "bar_chart",
     "beam_tree",
     "component_map",
+    "context_bars",
     "descent_paths",
     "generated_text",
     "head_grid",
@@ -50,6 +55,8 @@ __all__ = [
     "parameter_bars",
     "sampling_cut",
     "shift_by_one",
+    "surprise_bars",
+    "table_sizes",
     "token_strip",
     "token_strips",
     "training_film",

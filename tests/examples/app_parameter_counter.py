@@ -1,0 +1,7 @@
+"""Where the parameters of GPT-3 are."""
+
+from gptlab import apps
+
+
+def example():
+    return apps.parameter_counter("gpt3")

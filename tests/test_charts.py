@@ -39,6 +39,28 @@ def test_a_logarithmic_axis_refuses_zero(options):
         line_chart({"one": [0, 1, 2]}, x=[0, 1, 2], **options)
 
 
+def test_a_logarithmic_axis_names_its_ticks_in_full():
+    figure = line_chart(
+        {"one": [30, 200, np.nan]}, x=[1, 20_000, 2_000_000], levels={"floor": 9}, log_x=True, log_y=True
+    )
+    assert list(figure.layout.xaxis.ticktext)[-2:] == ["1,000,000", "10,000,000"]
+    assert list(figure.layout.yaxis.ticktext) == [
+        "1",
+        "2",
+        "5",
+        "10",
+        "20",
+        "50",
+        "100",
+        "200",
+        "500",
+        "1,000",
+        "2,000",
+        "5,000",
+    ]
+    assert line_chart({"one": [1, 2, 3]}).layout.yaxis.tickvals is None
+
+
 def test_what_does_not_fit_is_refused_by_name():
     with pytest.raises(ValueError, match="'two'"):
         line_chart({"one": [1, 2, 3], "two": [1, 2]})

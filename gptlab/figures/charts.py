@@ -56,10 +56,22 @@ def line_chart(
         traces,
         description=_said(f"{y_name} over {x_name}", [f"{x[0]:g}", f"{x[-1]:g}"], curves, levels),
         height=420,
-        xaxis={"title": {"text": escaped(x_name)}, "type": "log" if log_x else "linear"},
-        yaxis={"title": {"text": escaped(y_name)}, "type": "log" if log_y else "linear", "linecolor": INK},
+        xaxis=_axis(x_name, [x], log_x),
+        yaxis=_axis(y_name, [*curves.values(), *levels.values()], log_y) | {"linecolor": INK},
         showlegend=len(traces) > 1,
     )
+
+
+def _axis(name: str, values: Sequence[Any], logarithmic: bool) -> dict[str, Any]:
+    """A linear axis, or a logarithmic one; Plotly's own ticks between powers of ten are smaller than other text."""
+    axis = {"title": {"text": escaped(name)}, "type": "log" if logarithmic else "linear"}
+    if not logarithmic:
+        return axis
+    low = np.floor(np.log10(min(map(np.nanmin, values))))
+    high = np.ceil(np.log10(max(map(np.nanmax, values))))
+    steps = (1, 2, 5) if high - low <= 3 else (1,)
+    ticks = [step * 10.0**power for power in np.arange(low, high + 1) for step in steps]
+    return axis | {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}
 
 
 def bar_chart(

@@ -1,13 +1,15 @@
-"""The tokens of what is typed."""
+"""The tokens of what is typed, from one tokenizer or from several."""
 
+from collections.abc import Mapping
 from typing import Any
 
 import ipywidgets as widgets
 import plotly.graph_objects as go
 
 from gptlab import figures
-from gptlab.apps._frame import FigureApp, control
-from gptlab.tokenizer import Piece, Tokenizer
+from gptlab.apps._frame import FigureApp
+from gptlab.apps._text import Typed
+from gptlab.tokenizer import Tokenizer
 
 
 class Strip(FigureApp):
@@ -21,13 +23,33 @@ class Strip(FigureApp):
         return figures.token_strip(self._pieces())
 
 
+class TypedStrips(Typed):
+    """What each tokenizer makes of the text in the box."""
+
+    def __init__(self, toks: Mapping[str, Tokenizer], text: str) -> None:
+        self._toks = dict(toks)
+        super().__init__(text)
+
+    def draw(self) -> go.Figure:
+        return figures.token_strips({name: tok.pieces(self.box.value) for name, tok in self._toks.items()})
+
+
+class TypedStrip(Typed):
+    """What one tokenizer makes of the text in the box."""
+
+    def __init__(self, tok: Tokenizer, text: str) -> None:
+        self._tok = tok
+        super().__init__(text)
+
+    def draw(self) -> go.Figure:
+        return figures.token_strip(self._tok.pieces(self.box.value))
+
+
 def token_strip(tok: Tokenizer, prompt: str) -> FigureApp:
     """The prompt as a strip of tokens that follows what is typed."""
-    box = control(widgets.Text, "text", value=prompt, placeholder="type a text", layout={"width": "auto"})
+    return TypedStrip(tok, prompt)
 
-    def pieces() -> list[Piece]:
-        return tok.pieces(box.value)
 
-    strip = Strip(pieces, box)
-    box.observe(strip.refresh, "value")
-    return strip
+def token_strips(toks: Mapping[str, Tokenizer], prompt: str) -> FigureApp:
+    """The prompt as cut by several tokenizers, a strip below the other, which follow what is typed."""
+    return TypedStrips(toks, prompt)

@@ -5,13 +5,13 @@ Axes: T tokens; the picture's x is measured in characters of the fixed-width fon
 
 import codecs
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, MONO, TEXT_PX, canvas, columns, escaped, px, token_labels
+from gptlab.figures._canvas import INK, MONO, TEXT_PX, Number, canvas, columns, escaped, px, token_labels
 
 # Okabe and Ito's colours, so pale that black text stands on them in a light page and in a dark one.
 COLOURS = ["#a6d5f0", "#f5cf85", "#8fd3bd", "#eab9d3", "#f0b48f", "#9cc3e0"]
@@ -19,7 +19,9 @@ LINE_CHARACTERS = 72
 LINE_PX = 74
 LONGEST = 400
 
-Box = tuple[int, int, int]  # where it starts, in which line, how wide it is
+HEADING = 0.9  # lines from a strip's name to its tokens
+
+Box = tuple[int, Number, int]  # where it starts, in which line, how wide it is
 
 
 def token_strip(tokens: Sequence[Any], ids: Sequence[int] | None = None) -> go.Figure:
@@ -31,7 +33,7 @@ def token_strip(tokens: Sequence[Any], ids: Sequence[int] | None = None) -> go.F
     """
     labels = token_labels(tokens)
     if ids is None:
-        ids = [getattr(token, "id", None) for token in tokens]
+        ids = _own_ids(tokens)
     if len(ids) != len(labels):
         raise refuse("the number of ids", len(ids), f"{len(labels)}, one for each token")
     drawn = labels[:LONGEST]
@@ -50,9 +52,55 @@ def token_strip(tokens: Sequence[Any], ids: Sequence[int] | None = None) -> go.F
     )
 
 
-def _boxes(labels: list[str], ids: Sequence[int | None]) -> list[Box]:
-    """A box for each token; a line is begun when the next box does not fit any more."""
-    boxes, start, line = [], 0, 0
+def token_strips(strips: Mapping[str, Sequence[Any]]) -> go.Figure:
+    """Draw several strips of tokens, one below the other, each under its name and the number of its tokens.
+
+    strips: name → tokens as `token_strip` takes them, such as one text cut by several tokenizers.
+    ValueError if there is none.
+    """
+    if not strips:
+        raise refuse("the number of strips", 0, "at least 1")
+    traces, headings, said, line = [], [], [], 0.0
+    for name, tokens in strips.items():
+        labels, ids = token_labels(tokens), _own_ids(tokens)
+        counted = f"{name}: {len(labels):,} token{'s' * (len(labels) != 1)}"
+        headings.append((line, counted if len(labels) <= LONGEST else f"{counted}, of which {LONGEST} are drawn"))
+        boxes = _boxes(labels[:LONGEST], ids, line + HEADING)
+        traces += [_bars(tokens, labels[:LONGEST], ids, boxes), _whole_characters(tokens, boxes)]
+        said.append(f"{name}: {_description(labels, ids)}")
+        line = (boxes[-1][1] if boxes else line) + 1
+    return canvas(
+        [*traces, _headings(headings)],
+        description=" ".join(said),
+        height=LINE_PX * (line + 0.25) + 16,
+        xaxis={"range": [0, columns(LINE_CHARACTERS)], "visible": False, "fixedrange": True},
+        yaxis={"range": [line - 0.4, -0.4], "visible": False, "fixedrange": True},
+        barmode="overlay",  # else each strip would make room for the others in its own lines
+        margin={"t": px(8), "b": px(8), "l": px(8), "r": px(8)},
+        showlegend=False,
+    )
+
+
+def _headings(headings: Sequence[tuple[float, str]]) -> go.Scatter:
+    return go.Scatter(
+        x=[0.1] * len(headings),
+        y=[line for line, _ in headings],
+        text=[escaped(text) for _, text in headings],
+        mode="text",
+        textposition="middle right",
+        textfont={"size": px(18), "color": INK},
+        hoverinfo="skip",
+        cliponaxis=False,
+    )
+
+
+def _own_ids(tokens: Sequence[Any]) -> list[int | None]:
+    return [getattr(token, "id", None) for token in tokens]
+
+
+def _boxes(labels: list[str], ids: Sequence[int | None], line: Number = 0) -> list[Box]:
+    """A box for each token, from that line on; a line is begun when the next box does not fit any more."""
+    boxes, start = [], 0
     for label, id in zip(labels, ids, strict=False):
         width = 1 + max(_width(label), len("" if id is None else str(id)))
         if start and start + width > columns(LINE_CHARACTERS):

@@ -20,6 +20,7 @@ from gptlab.apps.scoring import score_words
 from gptlab.apps.silencing import ablate_heads
 from gptlab.apps.sizes import table_size
 from gptlab.apps.slopes import descent
+from gptlab.apps.speeds import cache_speed
 from gptlab.apps.steps import attention_steps
 from gptlab.apps.strip import token_strip, token_strips
 from gptlab.apps.trees import beam_tree
@@ -35,6 +36,7 @@ __all__ = [
     "attention_arcs",
     "attention_steps",
     "beam_tree",
+    "cache_speed",
     "descent",
     "generate",
     "last_words",

@@ -4,8 +4,9 @@ Axes: N points. Space is drawn as what one sees of it, turned step by step: that
 browser has, and goes by keyboard.
 """
 
-from collections.abc import Iterator, Sequence
-from math import cos, floor, log10, radians, sin
+from base64 import b64encode
+from collections.abc import Sequence
+from math import cos, radians, sin
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ COLOURS = (_canvas.BLUE, _canvas.VERMILION, _canvas.GREEN, _canvas.ORANGE, _canv
 SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 TURNS = tuple(range(0, 360, 15))
 POINT_PX, DEPTH_PX, RING_PX = 13, 5, 26
+OPAQUE, PALE = 0.85, 0.25  # pale while others are searched for, and found
 MOST_NAMED = 12  # names of more points would cover one another
 MOST_SAID = 5
 
@@ -38,7 +40,7 @@ def component_map(
     points: (N,2), or (N,3), which begin with their first two coordinates in the plane of the page and can be turned
     about the upright axis; what is nearer to the reader is drawn larger. labels, groups: N. turn: degrees.
     slides: whether a slider that works in the browser alone does the turning. search: points whose label contains it
-    get a ring, and up to twelve of them their names.
+    get a ring, and up to twelve of them their names, while the others turn pale.
     ValueError, naming it, for another shape, for what is no number, and for as many labels or groups as no points.
     """
     points, labels = as_array(points, np.float32), token_labels(labels)
@@ -46,7 +48,8 @@ def component_map(
     solid = points.shape[1] == 3
     members = {name: np.flatnonzero([group == name for group in groups]) for name in dict.fromkeys(groups)}
     found = np.array([n for n, label in enumerate(labels) if search and search.lower() in label.lower()], int)
-    traces = [_group(n, name, [labels[i] for i in here]) for n, (name, here) in enumerate(members.items())]
+    opacity = PALE if len(found) else OPAQUE
+    traces = [_group(n, name, [labels[i] for i in here], opacity) for n, (name, here) in enumerate(members.items())]
     traces.append(_rings([labels[i] for i in found]))
     places = [*members.values(), found]
     for trace, here, x, size in zip(traces, places, *_seen(points, places, turn), strict=True):
@@ -67,38 +70,38 @@ def component_map(
     )
 
 
-def _seen(points: np.ndarray, places: Sequence[np.ndarray], turn: Number) -> Iterator[list]:
-    """For each of the traces how far to the right its points stand, then how large they are."""
+def _seen(points: np.ndarray, places: Sequence[np.ndarray], turn: Number) -> tuple[list, list]:
+    """For each of the traces how far to the right its points stand, and how large they are."""
     depth = points[:, 2] if points.shape[1] == 3 else np.zeros_like(points[:, 0])
     across, towards = cos(radians(turn)), sin(radians(turn))
     x = (across * points[:, 0] + towards * depth).astype(np.float32)
     nearness = (across * depth - towards * points[:, 0]).astype(np.float32)
     furthest = float(np.hypot(points[:, 0], depth).max()) or 1.0
-    sizes = px(POINT_PX) + px(DEPTH_PX) * nearness / furthest
+    sizes = np.rint(px(POINT_PX) + px(DEPTH_PX) * nearness / furthest).astype(np.uint8)
     *groups, _ = places
-    yield [x[here] for here in places]
-    yield [*(sizes[here] for here in groups), px(RING_PX)]
+    return [x[here] for here in places], [*(sizes[here] for here in groups), px(RING_PX)]
 
 
 def _slider(points: np.ndarray, places: Sequence[np.ndarray], turn: Number) -> dict[str, Any]:
-    decimals = 4 - floor(log10(float(np.abs(points).max()) or 1.0))  # a ten thousandth: pages are to be small
     steps = []
     for angle in TURNS:
         x, (*sizes, ring) = _seen(points, places, angle)
-        moved = {
-            "x": [np.round(across.astype(float), decimals).tolist() for across in x],
-            "marker.size": [*(np.round(size.astype(float), 1).tolist() for size in sizes), ring],
-        }
+        moved = {"x": [*map(_packed, x)], "marker.size": [*map(_packed, sizes), ring]}
         steps.append((f"{angle}°", [moved, list(range(len(places)))]))
     return slider("turned by", steps, nearest(TURNS, turn), top=60)
 
 
-def _group(n: int, name: str, labels: Sequence[str]) -> go.Scatter:
+def _packed(numbers: np.ndarray) -> dict[str, str]:
+    """An array as Plotly packs those of traces; a slider's it would write out, which takes ten times the room."""
+    return {"dtype": numbers.dtype.str[1:], "bdata": b64encode(numbers.tobytes()).decode()}
+
+
+def _group(n: int, name: str, labels: Sequence[str], opacity: float) -> go.Scatter:
     return go.Scatter(
         name=escaped(name),
         mode="markers",
         text=[escaped(label) for label in labels],
-        marker={"color": COLOURS[n % len(COLOURS)], "symbol": SYMBOLS[n % len(SYMBOLS)], "opacity": 0.85},
+        marker={"color": COLOURS[n % len(COLOURS)], "symbol": SYMBOLS[n % len(SYMBOLS)], "opacity": opacity},
         hovertemplate=f"‘%{{text}}’: {escaped(name)}<extra></extra>",
     )
 

@@ -106,8 +106,12 @@ class Learning(FigureApp):
             self._watcher = loop.create_task(self._watch())
 
     async def _watch(self) -> None:
+        seen = None
         while self.session.busy:
-            self.refresh()
+            now = self.session.state, self.session.progress
+            if now != seen:
+                self.refresh()
+            seen = now
             await asyncio.sleep(PACE)
         self.refresh()
 

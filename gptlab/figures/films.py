@@ -58,8 +58,8 @@ def training_film(
     """Draw losses, learning rate, a sample text and one head's attention; of several frames a slider chooses one.
 
     frames: at least one; `shown` is the one to begin with. tokens: T labels or pieces of the prompt, as the model reads
-    it. The curves may be empty: then the model has not been trained yet. ValueError, naming it, for no frame, for curves of
-    different lengths and for attention that is not (T,T).
+    it. The curves may be empty: then the model has not been trained yet. ValueError, naming it, for no frame, for
+    curves of different lengths and for attention that is not (T,T).
     """
     labels = token_labels(tokens)
     curves = Curves(*(as_array(curve, float) for curve in curves))

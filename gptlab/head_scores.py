@@ -25,7 +25,7 @@ from gptlab.tokenizer import Tokenizer
 from gptlab.tracing import trace
 from gptlab.world import ENGLISH_WORLD, World
 
-PREVIOUS, FIRST = "previous token", "first token"
+PREVIOUS, FIRST = "previous", "first"
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +61,7 @@ class HeadScores:
 def looking_places(text: str, world: World = ENGLISH_WORLD) -> dict[str, list[tuple[int, int]]]:
     """By kind, (query, key) of each look that would serve: positions in end-of-text and the words of the text.
 
-    The kinds are those of `World.links`, "previous token" and "first token". ValueError for a text that the world
+    The kinds are those of `World.links`, "previous" and "first" token. ValueError for a text that the world
     cannot tell.
     """
     places = defaultdict(list)

@@ -101,7 +101,7 @@ def test_what_cannot_be_scored_is_refused(untrained):
         score_heads(model, Tokenizer.gpt2(), ["One morning Tom Baker walked to the meadow."])
     with pytest.raises(ValueError, match="cannot tell the word 'cat'"):
         score_heads(model, tok, ["cat cat"])
-    with pytest.raises(ValueError, match="kind is 'rhyme', but must be one of previous token"):
+    with pytest.raises(ValueError, match="kind is 'rhyme', but must be one of previous, first"):
         score_heads(model, tok, STORIES[:1])["rhyme"]
 
 

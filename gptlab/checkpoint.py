@@ -8,6 +8,8 @@ tokenizer.json       the tokens, where there is a tokenizer
 import json
 import os
 import shutil
+from collections.abc import Callable, Mapping
+from fnmatch import fnmatch
 from importlib.resources import files
 from pathlib import Path
 
@@ -21,6 +23,8 @@ from gptlab.storage import damaged, read_tensors, refuse_no_tensors, sha256, sta
 from gptlab.tokenizer import Tokenizer
 
 CONFIG, WEIGHTS, TOKENIZER = "config.json", "model.safetensors", "tokenizer.json"
+# What a checkpoint consists of, in this layout or another.
+OF_A_MODEL = (CONFIG, "*.safetensors", "*.safetensors.index.json", "tokenizer*.json", "vocab.json", "merges.txt")
 COMPILED = "_orig_mod."  # what torch.compile puts before the names of what it compiled
 
 
@@ -34,24 +38,36 @@ def save(
     file and keeps three digits. ValueError for a path that is a file or has folders in it, and for a dtype that
     cannot hold the weights; OSError where the disk does not take them.
     """
-    path = Path(path).resolve()
-    if path.exists() and (not path.is_dir() or any(entry.is_dir() for entry in path.iterdir())):
-        raise refuse("path", str(path), "a folder for the checkpoint alone: this is a file, or has folders in it")
     texts = {CONFIG: json.dumps(model.config.to_dict(), indent=2).encode()}
     if tok is not None:
         texts[TOKENIZER] = tok.to_json().encode()
-    weights = {name.replace(COMPILED, ""): _as_stored(name, w, dtype) for name, w in model.state_dict().items()}
+    weights = {name: as_stored(name, w, dtype) for name, w in bare_names(model.state_dict()).items()}
 
     def write(folder: Path) -> None:
-        folder.mkdir()
-        for other in path.iterdir() if path.exists() else ():
-            if other.name not in (CONFIG, WEIGHTS, TOKENIZER):
-                shutil.copyfile(other, folder / other.name)
         for name, content in texts.items():
             (folder / name).write_bytes(content)
         write_tensors(folder / WEIGHTS, weights, {name: sha256(content) for name, content in texts.items()})
 
-    write_whole(path, write)
+    write_checkpoint(path, write)
+
+
+def write_checkpoint(path: str | os.PathLike, write: Callable[[Path], object]) -> None:
+    """Let `write(folder)` fill an empty folder, which then takes the place of `path`; what else lay there is kept.
+
+    A model's own files of any layout go: they would contradict the new ones.
+    """
+    path = Path(path).resolve()
+    if path.exists() and (not path.is_dir() or any(entry.is_dir() for entry in path.iterdir())):
+        raise refuse("path", str(path), "a folder for the checkpoint alone: this is a file, or has folders in it")
+
+    def write_all(folder: Path) -> None:
+        folder.mkdir()
+        for other in path.iterdir() if path.exists() else ():
+            if not any(fnmatch(other.name, pattern) for pattern in OF_A_MODEL):
+                shutil.copyfile(other, folder / other.name)
+        write(folder)
+
+    write_whole(path, write_all)
 
 
 def load(name_or_path: str | os.PathLike) -> tuple[GPT, Tokenizer | None]:
@@ -69,7 +85,7 @@ def load(name_or_path: str | os.PathLike) -> tuple[GPT, Tokenizer | None]:
     stored, checksums = read_tensors(folder / WEIGHTS)
     for name in (CONFIG, TOKENIZER):
         _refuse_another_than_saved(folder / name, checksums.get(name))
-    model = _filled(config, {name.replace(COMPILED, ""): w for name, w in stored.items()}, folder / WEIGHTS)
+    model = filled(config, bare_names(stored), folder / WEIGHTS)
     tok = Tokenizer.load(folder / TOKENIZER) if (folder / TOKENIZER).exists() else None
     return model.eval(), tok
 
@@ -96,6 +112,11 @@ def _folder(name_or_path: str | os.PathLike) -> Path:
     raise damaged(path, f"is one file, but a model is the folder with {WEIGHTS} and {CONFIG}")
 
 
+def bare_names(weights: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """The weights by the names that they have in a model that was not compiled."""
+    return {name.replace(COMPILED, ""): weight for name, weight in weights.items()}
+
+
 def _read_config(path: Path) -> GPTConfig:
     try:
         return GPTConfig.from_dict(json.loads(path.read_bytes().decode()))
@@ -108,7 +129,8 @@ def _refuse_another_than_saved(path: Path, checksum: str | None) -> None:
         raise damaged(path, f"is not the file that was saved with {WEIGHTS}: it was changed, or is gone")
 
 
-def _as_stored(name: str, weight: Tensor, dtype: torch.dtype | None) -> Tensor:
+def as_stored(name: str, weight: Tensor, dtype: torch.dtype | None) -> Tensor:
+    """A weight in the type that it is stored in; ValueError for a type that cannot hold it."""
     if dtype is None:
         return weight
     if not dtype.is_floating_point:
@@ -119,7 +141,7 @@ def _as_stored(name: str, weight: Tensor, dtype: torch.dtype | None) -> Tensor:
     return stored
 
 
-def _filled(config: GPTConfig, stored: dict[str, Tensor], path: Path) -> GPT:
+def filled(config: GPTConfig, stored: dict[str, Tensor], path: Path) -> GPT:
     """The model that the config describes, with the weights from `path` in it."""
     described, held = config.parameter_count()["total"], sum(weight.numel() for weight in stored.values())
     if described > 2 * held:  # refused before a damaged config takes all the memory

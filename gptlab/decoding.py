@@ -175,8 +175,14 @@ def stream(
 
 
 def prompt_ids(tok: Tokenizer, prompt: str) -> Int64[Tensor, "1 T"]:
-    """The ids of a prompt behind end-of-text, which is what a model in training sees before a text begins."""
-    return torch.tensor([[tok.end_of_text, *tok.encode(prompt)]])
+    """The ids of a prompt behind end-of-text, which is what a model in training sees before a text begins.
+
+    A tokenizer without that token (GPT-1's) has nothing to begin an empty prompt with: ValueError.
+    """
+    ids = [*([] if tok.end_of_text is None else [tok.end_of_text]), *tok.encode(prompt)]
+    if not ids:
+        raise refuse("prompt", prompt, "some text: this tokenizer has no token that begins a text")
+    return torch.tensor([ids])
 
 
 def _readable(

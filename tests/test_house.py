@@ -25,7 +25,7 @@ PACKAGE = ROOT / "gptlab"
 # A pattern covers modules of one rank, which do not import one another; a package's face stands below its modules.
 ORDER = """
     _refuse labels storage
-    bpe tokenizer
+    bpe tokenizer wrapped_tokenizer huggingface_tokenizer
     world.lexicon world.choice world.narrator world.scenes world.story world.truth
     world.second_language world.translation world
     embeddings
@@ -34,7 +34,7 @@ ORDER = """
     corpus tracing
     probabilities decoding beam lens
     rollout head_scores
-    checkpoint huggingface record snapshots
+    checkpoint huggingface hub loading record snapshots
     optimizer recipe loss training_state training evaluation
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
     relatives.* relatives

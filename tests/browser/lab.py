@@ -16,7 +16,12 @@ expect.set_options(timeout=CHANGE_MS)  # five seconds are little on a busy machi
 
 PANEL = "jupyterapp.shell.currentWidget"
 # The elements by which a kind of figure is known once it is drawn.
-DRAWN_AS = {"bar": ".barlayer .bars", "heatmap": ".heatmaplayer .hm", None: ".main-svg"}
+DRAWN_AS = {
+    "bar": ".barlayer .bars",
+    "heatmap": ".heatmaplayer .hm",
+    "scatter": ".scatterlayer .trace",
+    None: ".main-svg",
+}
 # What Plotly has drawn on an element, in plain lists.
 DRAWN = """figure => {
     const plain = v => ArrayBuffer.isView(v) ? Array.from(v) : Array.isArray(v) ? v.map(plain) : v;

@@ -103,6 +103,12 @@ def test_searching_rings_the_words_and_says_when_there_is_none(word_map):
     assert "contains ‘&lt;b&gt;zzz’" in speech(word_map)
 
 
+def test_of_too_many_found_words_the_line_says_how_many(monkeypatch, word_map):
+    monkeypatch.setattr("gptlab.apps.vectors.MOST_NAMED", 2)
+    word_map.search.value = "e"
+    assert speech(word_map).startswith("6 words contain ‘e’")
+
+
 def test_the_live_map_turns_by_its_own_slider_and_the_still_one_in_the_browser(word_map):
     word_map.turn.value = 45
     assert not word_map.figure.layout.sliders

@@ -101,11 +101,12 @@ def test_found_points_get_a_ring_and_a_name():
     assert words(drawn(search="re")).endswith("Found: ‘red’, ‘green’.")
 
 
-def test_of_many_found_points_twelve_are_named():
-    figure = drawn(np.eye(20)[:, :2], [f"word{n}" for n in range(20)], ["one"] * 20, search="word")
+@pytest.mark.parametrize(("n_found", "named"), [(8, True), (9, False)])
+def test_of_more_than_eight_found_points_none_is_named(n_found, named):
+    figure = drawn(np.eye(20)[:, :2], [f"word{n < n_found}" for n in range(20)], ["one"] * 20, search="true")
     *_, rings = figure.data
-    assert len(rings.x) == 20 and [bool(text) for text in rings.text] == [True] * 12 + [False] * 8
-    assert words(figure).endswith("‘word11’, ….")
+    assert [bool(text) for text in rings.text] == [named] * n_found
+    assert words(figure).endswith("‘wordTrue’." if named else "‘wordTrue’, ….")
 
 
 def test_the_words_give_the_middle_of_each_group():

@@ -14,6 +14,7 @@ from gptlab import figures
 from gptlab.apps._frame import FigureApp, control
 from gptlab.embeddings import nearest_rows, principal_components
 from gptlab.figures._canvas import token_labels
+from gptlab.figures.maps import MOST_NAMED
 from gptlab.labels import label
 from gptlab.model import GPT
 from gptlab.tokenizer import Tokenizer
@@ -79,9 +80,12 @@ class WordMap(FigureApp):
         return self._map(slides=True)
 
     def remark(self) -> str:
-        searched = self.search.value.lower()
-        if searched and not any(searched in word.lower() for word in self._words):
-            return f"No word on the map contains ‘{self.search.value}’."
+        searched = self.search.value
+        n_found = sum(searched.lower() in word.lower() for word in self._words) if searched else 0
+        if searched and not n_found:
+            return f"No word on the map contains ‘{searched}’."
+        if n_found > MOST_NAMED:
+            return f"{n_found} words contain ‘{searched}’, too many to name: type more, or point at them."
         return ""
 
     def _map(self, *, slides: bool) -> go.Figure:

@@ -22,7 +22,7 @@ SYMBOLS = ("circle", "square", "diamond", "triangle-up", "x")
 TURNS = tuple(range(0, 360, 15))
 POINT_PX, DEPTH_PX, RING_PX = 13, 5, 26
 OPAQUE, PALE = 0.85, 0.25  # pale while others are searched for, and found
-MOST_NAMED = 12  # names of more points would cover one another
+MOST_NAMED = 8  # names of more points would cover one another
 MOST_SAID = 5
 
 
@@ -40,7 +40,7 @@ def component_map(
     points: (N,2), or (N,3), which begin with their first two coordinates in the plane of the page and can be turned
     about the upright axis; what is nearer to the reader is drawn larger. labels, groups: N. turn: degrees.
     slides: whether a slider that works in the browser alone does the turning. search: points whose label contains it
-    get a ring, and up to twelve of them their names, while the others turn pale.
+    get a ring while the others turn pale; up to eight of them are named.
     ValueError, naming it, for another shape, for what is no number, and for as many labels or groups as no points.
     """
     points, labels = as_array(points, np.float32), token_labels(labels)
@@ -109,7 +109,7 @@ def _group(n: int, name: str, labels: Sequence[str], opacity: float) -> go.Scatt
 def _rings(labels: Sequence[str]) -> go.Scatter:
     return go.Scatter(
         mode="markers+text",
-        text=[escaped(label) if n < MOST_NAMED else "" for n, label in enumerate(labels)],
+        text=[escaped(label) if len(labels) <= MOST_NAMED else "" for label in labels],
         textposition="top center",
         textfont={"size": px(_canvas.TEXT_PX + 2), "color": INK},
         marker={"symbol": "circle-open", "color": INK, "line": {"width": px(3)}},

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 import torch
+from plotly.callbacks import Points
 
 from gptlab import apps
 from gptlab.corpus import Batch, HeldOut
@@ -61,8 +62,9 @@ def test_the_slider_enlarges_a_head_without_a_forward_pass(grid, passes):
 
 
 def test_a_click_enlarges_and_a_second_one_brings_all_back(grid):
-    for handler in grid.figure.data[2]._click_callbacks:
-        handler(grid.figure.data[2], None, None)
+    for index, tile in enumerate(grid.figure.data):
+        met = Points(point_inds=[[0, 0]], xs=[0], ys=[0]) if index == 2 else Points()
+        tile._dispatch_on_click(met, None)
     assert grid.enlarge.value == (1, 0)
     grid.click((1, 0))
     assert grid.enlarge.value == "all"

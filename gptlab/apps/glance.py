@@ -25,7 +25,8 @@ class Glance(FigureApp):
         super().__init__(prompt, self.enlarge)
         self.enlarge.observe(self.refresh, "value")
         for head, trace in zip(self._heads, self.figure.data, strict=False):
-            trace.on_click(lambda trace, points, state, head=head: self.click(head))
+            # A click is told to every trace, with the points that were met in it.
+            trace.on_click(lambda trace, points, state, head=head: self.click(head) if points.xs else None)
         prompt.follow(self.refresh)
 
     def click(self, head: Head) -> None:

@@ -1,0 +1,76 @@
+"""Lesson 05 in a real JupyterLab: heads enlarged by key and by click, and silenced by a tick."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import CHANGE_MS, drawn, press, wait_for_change
+
+LESSON = "05_many_heads.ipynb"
+RANGE = "figure => figure._fullLayout.xaxis.range"
+
+
+@pytest.fixture(scope="module")
+def ran(open_notebook):
+    lab = open_notebook(LESSON)
+    lab.run_all()
+    return lab
+
+
+def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
+    assert ran.errors == []
+    assert len(ran.figure_cells()) >= 9
+    assert all(ran.figures(number).count() for number in ran.figure_cells())
+    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
+    assert ran.problems == []
+
+
+def test_an_arrow_key_enlarges_a_head_and_home_brings_all_back(ran):
+    ran.show_cell(cell_with(ran, "apps.all_heads"))
+    app, figure = ran.app_with("enlarge", "heatmap")
+    whole = figure.evaluate(RANGE)
+    press(app, "enlarge", "ArrowRight")
+    first = wait_for_another_range(figure, whole)
+    assert first[1] - first[0] < (whole[1] - whole[0]) / 3
+    press(app, "enlarge", "Home")
+    assert wait_for_another_range(figure, first) == whole
+    assert ran.problems == []
+
+
+def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
+    ran.show_cell(cell_with(ran, "apps.all_heads"))
+    app, figure = ran.app_with("enlarge", "heatmap")
+    whole = figure.evaluate(RANGE)
+    place = figure.locator(".nsewdrag").first
+    box = place.bounding_box()
+    # In the lower left of the last map of the first row.
+    place.click(position={"x": 0.85 * box["width"], "y": 0.18 * box["height"]})
+    enlarged = wait_for_another_range(figure, whole)
+    assert enlarged[0] > whole[0] + 0.6 * (whole[1] - whole[0])
+    expect(app.locator(".widget-readout").first).to_have_text("0.3")
+    place.click(position={"x": 0.2 * box["width"], "y": 0.8 * box["height"]})
+    assert wait_for_another_range(figure, enlarged) == whole
+    assert ran.problems == []
+
+
+def test_the_space_key_silences_a_head(ran):
+    ran.show_cell(cell_with(ran, "apps.ablate_heads"))
+    app, figure = ran.app_with("silence", "bar")
+    before = drawn(figure)
+    app.locator("label", has_text="0.0").locator("input[type=checkbox]").press("Space")
+    after = wait_for_change(figure, before)
+    assert after[0] == before[0], "the whole model stays"
+    assert after[3]["y"][0] > before[3]["y"][0], "the loss rises"
+    assert ran.problems == []
+
+
+def cell_with(lab, words: str) -> int:
+    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))
+
+
+def wait_for_another_range(figure: Locator, before: list[float]) -> list[float]:
+    figure.page.wait_for_function(
+        f"([figure, before]) => JSON.stringify(({RANGE})(figure)) !== JSON.stringify(before)",
+        arg=[figure.element_handle(), before],
+        timeout=CHANGE_MS,
+    )
+    return figure.evaluate(RANGE)

@@ -28,7 +28,7 @@ class Speeds(NamedTuple):
     anew: Sequence[float]
 
 
-def measure(model: GPT, lengths: Sequence[int]) -> Speeds:
+def measure(model: GPT, lengths: Sequence[int], *, repeats: int = REPEATS) -> Speeds:
     """The speeds of one text on this machine: of several tries the fastest, which the machine's other work slows least.
 
     ValueError for a length of more tokens than the model's context has.
@@ -36,14 +36,14 @@ def measure(model: GPT, lengths: Sequence[int]) -> Speeds:
     if not lengths or not 1 <= min(lengths) <= max(lengths) <= model.config.context_length:
         raise refuse("lengths", list(lengths), f"numbers of tokens from 1 to {model.config.context_length}")
     with evaluation_mode(model), torch.no_grad():
-        kept, anew = ([_per_second(model, length, keep) for length in lengths] for keep in (True, False))
+        kept, anew = ([_per_second(model, length, keep, repeats) for length in lengths] for keep in (True, False))
         return Speeds(lengths, kept, anew)
 
 
-def _per_second(model: GPT, length: int, keep: bool) -> float:
+def _per_second(model: GPT, length: int, keep: bool, repeats: int) -> float:
     ids = torch.zeros(1, length, dtype=torch.int64)  # which tokens they are makes no difference to the time
     taken = []
-    for _ in range(REPEATS):
+    for _ in range(repeats):
         unread, cache = ids, None
         if keep:
             cache = Cache(model.config.n_layers, length)

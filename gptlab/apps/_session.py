@@ -2,6 +2,7 @@
 
 import shutil
 import tempfile
+import weakref
 from collections.abc import Iterator
 from contextlib import closing
 from copy import deepcopy
@@ -38,15 +39,15 @@ class Session:
         self.run: Background | None = None
         self._renew()
         self.cost = try_step(self.model, data)
-        self._temporary = None if checkpoint is not None else Path(tempfile.mkdtemp(prefix="gptlab-"))
-        self.checkpoint = Path(checkpoint) if checkpoint is not None else self._temporary / "training.safetensors"
+        self.checkpoint = None if checkpoint is None else Path(checkpoint)
+        self._clear_away = lambda: None
         self._recipe: dict[str, int | float] = {}
 
     @property
     def state(self) -> str:
         if self.run is not None:
             return self.run.state
-        return "stopped" if self.checkpoint.exists() else "ready"
+        return "stopped" if self.checkpoint is not None and self.checkpoint.exists() else "ready"
 
     @property
     def busy(self) -> bool:
@@ -89,14 +90,17 @@ class Session:
         if self.run is not None:
             self.run.stop()
             self.run.wait()
-        if self._temporary is not None:
-            shutil.rmtree(self._temporary, ignore_errors=True)
+        self._clear_away()
 
     def _renew(self) -> None:
         self.model = deepcopy(self.untrained)
         self.film = Film(self.model, self.tok, self.prompt, every=self.look_every)
 
     def _begin(self, recipe: dict[str, int | float], *, resume: bool) -> None:
+        if self.checkpoint is None:
+            folder = Path(tempfile.mkdtemp(prefix="gptlab-"))
+            self._clear_away = weakref.finalize(self, shutil.rmtree, folder, ignore_errors=True)
+            self.checkpoint = folder / "training.safetensors"
         run = train(
             self.model, self.data, **recipe, seed=self.seed, validate_every=self.look_every,
             checkpoint=self.checkpoint, checkpoint_every=self.look_every, resume=resume,

@@ -5,12 +5,14 @@ are heard as well, so that no two of them draw at once.
 """
 
 import asyncio
+import math
 from pathlib import Path
 from typing import Any
 
 import ipywidgets as widgets
 import plotly.graph_objects as go
 
+from gptlab._refuse import refuse
 from gptlab.apps._frame import FigureApp, control
 from gptlab.apps._session import Session
 from gptlab.apps.films import Film
@@ -39,7 +41,6 @@ class Learning(FigureApp):
     """Four buttons over a training and its film."""
 
     def __init__(self, session: Session, steps: int, learning_rate: float, film: Film | None) -> None:
-        check_whole("steps", steps, at_least=1)
         self.session, self.recorded = session, film
         self._watcher: asyncio.Task | None = None
         rates = [(f"{rate:g}", rate) for rate in sorted({*RATES, learning_rate})]
@@ -168,5 +169,8 @@ def training(
 
     The app's `model` is the one that learns. Raises ValueError for what `gptlab.train` and `Film` refuse.
     """
+    check_whole("steps", steps, at_least=1)
+    if not 0 < learning_rate < math.inf:
+        raise refuse("learning_rate", learning_rate, "a finite number above 0")
     session = Session(model, tok, data, prompt=prompt, look_every=look_every, seed=seed, checkpoint=checkpoint)
     return Learning(session, steps, float(learning_rate), film)

@@ -1,0 +1,101 @@
+"""Lesson 07 in a real JupyterLab: it runs, its pictures move, a training is started, held, gone on with and ended."""
+
+import re
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import drawn, press, wait_for_change
+
+LESSON = "07_training.ipynb"
+TRAINING_MS = 300_000  # ten times what the steps waited for should take
+
+
+@pytest.fixture(scope="module")
+def ran(open_notebook):
+    """The lesson opened on a fresh profile and run once."""
+    lab = open_notebook(LESSON)
+    lab.run_all()
+    return lab
+
+
+@pytest.fixture
+def trainer(ran) -> Locator:
+    """The training app."""
+    return ran.app_with("steps", "heatmap")[0]
+
+
+def said(app: Locator) -> Locator:
+    return app.get_by_role("status").first
+
+
+def button(app: Locator, name: str) -> Locator:
+    return app.get_by_role("button", name=name, exact=True)
+
+
+def step(app: Locator) -> int:
+    return int(re.search(r"step (\d+) of", said(app).text_content())[1])
+
+
+def wait_for_step(app: Locator, number: int) -> None:
+    app.page.wait_for_function(
+        "([line, number]) => Number(/step (\\d+) of/.exec(line.textContent)?.[1]) >= number",
+        arg=[said(app).element_handle(), number],
+        timeout=TRAINING_MS,
+    )
+
+
+def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
+    assert ran.errors == [] and ran.problems == []
+    assert all(ran.figures(number).count() == 1 for number in ran.figure_cells())
+
+
+def test_the_learning_rate_moved_by_keyboard_changes_the_ways_down(ran):
+    app, figure = ran.app_with("learning rate")
+    before = drawn(figure)
+    press(app, "learning rate", "ArrowRight")
+    after = wait_for_change(figure, before)
+    assert [trace["x"] for trace in after[1:]] != [trace["x"] for trace in before[1:]]
+
+
+def test_nothing_trains_before_start_is_pressed(trainer):
+    expect(said(trainer)).to_contain_text(re.compile(r"Nothing runs yet\. 250 steps will take about .* MB of memory"))
+    expect(button(trainer, "Start")).to_be_enabled()
+    for name in ("Pause", "Resume", "Stop"):
+        expect(button(trainer, name)).to_be_disabled()
+
+
+def test_a_training_is_started_held_gone_on_with_and_ended_and_the_page_stays_alive(ran, trainer):
+    figure = trainer.locator(".js-plotly-plot").first
+    before = drawn(figure)
+    button(trainer, "Start").press("Enter")
+    wait_for_step(trainer, 2)
+    expect(said(trainer)).to_contain_text(re.compile(r"about .* left; learning rate .* tokens a second"))
+    wait_for_change(figure, before)
+
+    other, ways = ran.app_with("learning rate")
+    before = drawn(ways)
+    press(other, "learning rate", "ArrowRight")  # while it trains
+    wait_for_change(ways, before)
+
+    button(trainer, "Pause").click()
+    expect(said(trainer)).to_contain_text("Paused")
+    trainer.page.wait_for_timeout(2_000)  # the step under way
+    held = step(trainer)
+    trainer.page.wait_for_timeout(2_000)
+    assert step(trainer) == held
+    before = drawn(figure)
+    press(trainer, "head", "ArrowRight")
+    wait_for_change(figure, before)
+
+    button(trainer, "Resume").click()
+    wait_for_step(trainer, held + 2)
+    button(trainer, "Stop").click()
+    expect(said(trainer)).to_contain_text("work is kept", timeout=TRAINING_MS)
+    kept = step(trainer)
+
+    button(trainer, "Resume").click()
+    wait_for_step(trainer, kept + 1)
+    button(trainer, "Stop").click()
+    expect(said(trainer)).to_contain_text("Start anew forgets it", timeout=TRAINING_MS)
+    assert ran.problems == []

@@ -1,0 +1,69 @@
+"""Lesson 01 in a real JupyterLab: the table grows, a sentence is scored, the memory of a network is lengthened."""
+
+import pytest
+from playwright.sync_api import Locator, expect
+
+from tests.browser.lab import Lab, drawn, press, wait_for_change, wait_until
+
+LESSON = "01_language_models.ipynb"
+
+
+@pytest.fixture(scope="module")
+def ran(open_notebook):
+    lab = open_notebook(LESSON)
+    lab.run_all()
+    return lab
+
+
+def app_of(lab: Lab, call: str, control: str) -> tuple[Locator, Locator]:
+    """The app that a cell with this call shows, scrolled to, and its bars."""
+    lab.show_cell(next(number for number, cell in enumerate(lab.cells) if call in "".join(cell["source"])))
+    return lab.app_with(control, "bar")
+
+
+def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
+    assert ran.errors == []
+    assert len(ran.figure_cells()) == 7
+    assert all(ran.figures(number).count() for number in ran.figure_cells())
+    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
+    assert ran.problems == []
+
+
+def test_one_word_more_makes_every_table_larger(ran):
+    app, figure = app_of(ran, "apps.table_size", "words in the text")
+    (before,) = drawn(figure)
+    press(app, "words in the text", "ArrowRight")
+    (after,) = wait_for_change(figure, [before])
+    assert before["text"][0] == "27" and after["text"][0] == "81"
+    assert all(one < other for one, other in zip(before["x"], after["x"], strict=True))
+    assert ran.problems == []
+
+
+def test_another_order_changes_its_own_bars_alone(ran):
+    app, figure = app_of(ran, "apps.score_words", "order")
+    before = drawn(figure)
+    press(app, "order", "ArrowRight")
+    after = wait_for_change(figure, before)
+    assert after[0] == before[0]
+    assert after[3]["x"] != before[3]["x"] and len(after[3]["x"]) == len(before[3]["x"])
+    assert ran.problems == []
+
+
+def test_a_sentence_that_is_typed_is_scored(ran):
+    app, figure = app_of(ran, "apps.score_words", "order")
+    assert len(drawn(figure)[0]["x"]) == 9
+    box = app.locator("input[type=text]")
+    box.fill("There was once a poet.")
+    box.press("Enter")
+    wait_until(figure, "drawn[0].x.length === wanted", 6)
+    assert ran.problems == []
+
+
+def test_a_longer_memory_changes_the_bars_and_leaves_the_truth(ran):
+    app, figure = app_of(ran, "apps.last_words", "words that are read")
+    before = drawn(figure)
+    press(app, "words that are read", "ArrowRight")
+    after = wait_for_change(figure, before)
+    assert after[0]["x"] != before[0]["x"]
+    assert after[1] == before[1]
+    assert ran.problems == []

@@ -1,4 +1,4 @@
-"""The logit lens as figure and app: what the cells say, how they are coloured, what a menu and a prompt change."""
+"""The logit lens as figure and app: what the cells say, how they are coloured, what buttons and a prompt change."""
 
 import json
 
@@ -74,7 +74,7 @@ def test_the_cells_are_those_of_the_lens(app):
     np.testing.assert_allclose(app.figure.data[0].z, 100 * layers.max(-1).values, atol=0.51)
 
 
-def test_the_menu_takes_no_forward_pass_and_a_prompt_takes_one(app):
+def test_the_buttons_take_no_forward_pass_and_a_prompt_takes_one(app):
     seen = []
     handle = untrained()[0].blocks[0].register_forward_hook(lambda *_: seen.append(1))
     app.colour.value = SAID
@@ -86,7 +86,7 @@ def test_the_menu_takes_no_forward_pass_and_a_prompt_takes_one(app):
     assert app.figure.data[0].z.shape == (3, 3)
 
 
-def test_the_still_copy_begins_with_what_the_menu_says_and_offers_both(app):
+def test_the_still_copy_begins_with_what_the_buttons_say_and_offers_both(app):
     app.colour.value = SAID
     still = app.still()
     assert [button.label for button in still.layout.updatemenus[0].buttons] == [SAID, CAME]

@@ -104,6 +104,12 @@ def test_the_number_of_heads_changes_nothing_and_what_does_not_divide_is_said(co
     assert "96 heads is 128 wide" in speech(counter)
 
 
+def test_own_sizes_begin_with_those_of_the_model_before(counter):
+    counter.model.value = OWN
+    assert counter.figure.layout.title.text == "own sizes: 174,604,259,328 parameters"
+    assert counter.config == GPTConfig.preset("gpt3")
+
+
 def test_sizes_that_make_no_model_leave_the_last_picture_and_its_still_copy(counter):
     counter.sizes["n_heads"].value = 20
     assert counter.still().layout.title.text == "GPT-3: 174,604,259,328 parameters"

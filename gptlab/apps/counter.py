@@ -31,12 +31,13 @@ LABELS = {"vocab_size": "vocabulary", "context_length": "context", "n_heads": "h
 
 
 class Counter(FigureApp):
-    """A menu of published models, and a control for each size that one may change."""
+    """A slider over published models, and a control for each size that one may change."""
 
     def __init__(self, preset: str) -> None:
         self._base = GPTConfig.preset(preset)
         self._setting = False  # while a preset moves the controls, none of them draws
-        self.model = control(widgets.Dropdown, "model", options=[*NAMES.values(), OWN], value=NAMES[preset])
+        # A slider, not a menu: in a menu the arrow keys would be JupyterLab's, which goes to another cell.
+        self.model = control(widgets.SelectionSlider, "model", options=[*NAMES.values(), OWN], value=NAMES[preset])
         self.sizes = {"n_layers": control(widgets.IntSlider, "layers", min=1, max=128, value=self._base.n_layers)}
         for name, more in SIZES.items():
             options = sorted({*more, *(sizes[name] for sizes in PRESETS.values())})
@@ -57,14 +58,15 @@ class Counter(FigureApp):
         return replace(self._base, d_ff=None, **{name: size.value for name, size in self.sizes.items()})
 
     def take_preset(self, change: Any = None) -> None:
-        """Move all controls to the model of the menu: its handler."""
-        if self._setting or self.model.value == OWN:
+        """Move all controls to the model that the first one says: its handler."""
+        if self._setting:
             return
-        (preset,) = [preset for preset, name in NAMES.items() if name == self.model.value]
-        self._base, self._setting = GPTConfig.preset(preset), True
-        for name, size in self.sizes.items():
-            size.value = getattr(self._base, name)
-        self._setting = False
+        if self.model.value != OWN:
+            (preset,) = [preset for preset, name in NAMES.items() if name == self.model.value]
+            self._base, self._setting = GPTConfig.preset(preset), True
+            for name, size in self.sizes.items():
+                size.value = getattr(self._base, name)
+            self._setting = False
         self.refresh()
 
     def resize(self, change: Any = None) -> None:

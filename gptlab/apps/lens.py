@@ -21,11 +21,13 @@ CAME, SAID = "the token that came", "the token shown"
 
 
 class Lens(FigureApp):
-    """Rows of tokens, columns of layers; a menu chooses which probability colours them."""
+    """Rows of tokens, columns of layers; two buttons choose which probability colours them."""
 
     def __init__(self, prompt: Prompt, *above: widgets.Widget) -> None:
         self.prompt = prompt
-        self.colour = control(widgets.Dropdown, "colour: probability of", options=[CAME, SAID])
+        # Buttons, not a menu: in a menu the arrow keys would be JupyterLab's, which goes to another cell.
+        self.colour = control(widgets.ToggleButtons, "colour: probability of", options=[CAME, SAID])
+        self.colour.style.button_width = "auto"
         self._read()
         super().__init__(*above, self.colour)
         self.colour.observe(self.choose, "value")
@@ -37,7 +39,7 @@ class Lens(FigureApp):
         self.attempt(lambda: (self._read(), self._redraw()))
 
     def choose(self, change: Any = None) -> None:
-        """Colour by what the menu says: its handler, without a forward pass."""
+        """Colour by what the buttons say: their handler, without a forward pass."""
         self.attempt(lambda: self.change(GRID, z=whole_percents(self.colour.value, self._shares[self.colour.value])))
 
     def draw(self) -> go.Figure:

@@ -68,11 +68,12 @@ class Silencing(FigureApp):
         return self._bars(dict.fromkeys([frozenset(), *each, self.ticked]))
 
     def _bars(self, settings: Iterable[HeadSet]) -> go.Figure:
+        settings = list(settings)
         whole = self._probabilities(frozenset())
-        ids = likeliest(whole, None, N_TOKENS)
+        # Words that come to the fore when heads are silent have rows too.
+        ids = likeliest(whole, np.mean([self._probabilities(heads) for heads in settings], axis=0), N_TOKENS)
         tok = self.prompt.reading.tok
         labels = [label(tok.token_bytes(int(id))) for id in ids]
-        settings = list(settings)
         return ablation_bars(
             labels,
             bar_lengths(whole, ids),

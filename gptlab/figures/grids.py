@@ -74,7 +74,7 @@ def head_grid(
     return canvas(
         [*traces, _mask(tiles, len(labels), causal)],
         description=description,
-        height=min(150 * n_layers, 600) + 70 + SLIDER_PX * len(sliders),
+        height=min(120 * n_layers, 480) + 80 + SLIDER_PX * len(sliders),
         xaxis=_axis(labels, n_heads, axes, "xaxis") | {"side": "top"},
         yaxis=_axis(labels, n_layers, axes, "yaxis"),
         coloraxis={

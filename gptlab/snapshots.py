@@ -1,9 +1,7 @@
 """A shipped model on its way: as it was before training, at some steps in between, and at the end.
 
-A snapshot is a checkpoint that comes with the package under the name of its model and its step, "small-world@2000".
+A snapshot is a checkpoint that comes with the package under the name of its model and its step, "small-world@500".
 """
-
-import torch
 
 from gptlab.checkpoint import load, shipped
 from gptlab.model import GPT
@@ -13,13 +11,9 @@ from gptlab.record import recorded_curve
 def load_snapshots(name: str = "small-world") -> dict[int, GPT]:
     """The model at each step that was kept, the earliest first; the last step gives the model as it is shipped.
 
-    Step 0 is drawn anew with the seed 0 where it was not kept: it has learned nothing. ValueError for a name that does
-    not come with the package.
+    ValueError for a name that does not come with the package.
     """
     trained, _ = load(name)
     last = int(recorded_curve(name).steps[-1])
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
-        untrained = GPT(trained.config).eval()
     kept = {int(one.removeprefix(f"{name}@")): load(one)[0] for one in shipped() if one.startswith(f"{name}@")}
-    return dict(sorted(({0: untrained} | kept | {last: trained}).items()))
+    return dict(sorted((kept | {last: trained}).items()))

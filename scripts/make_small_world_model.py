@@ -1,7 +1,8 @@
 """Train the model that ships in the package, from a seed: `make model`.
 
 Writes the model with its tokenizer and `curve.json`, the record of its training; and, in folders beside it, the model
-as it was before the first step and on the way (`--snapshots`). Training may be broken off at any moment; the same
+as it was before the first step and on the way (`--snapshots`). Training has two legs: small batches find what there is
+to learn, batches four times as large then wear off what is left of chance. It may be broken off at any moment; the same
 command goes on where it stopped, from checkpoints in the work folder. The defaults make the model that ships.
 """
 
@@ -12,6 +13,7 @@ import statistics
 import time
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import torch
 
@@ -25,6 +27,22 @@ from gptlab.world import ENGLISH_WORLD
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "gptlab"
 LOG_EVERY = 50  # steps a row of the curve
+
+
+class Leg(NamedTuple):
+    """So many steps in which the learning rate rises to `peak` over `warmup` steps and falls along a cosine."""
+
+    steps: int
+    tokens_per_batch: int
+    peak: float
+    final: float
+    warmup: int
+
+
+LEGS = (
+    Leg(12_000, 2_048, peak=2e-3, final=5e-5, warmup=100),
+    Leg(2_000, 8_192, peak=1e-3, final=1e-5, warmup=50),
+)
 
 
 def first_weights(config: gptlab.GPTConfig) -> gptlab.GPT:
@@ -52,11 +70,7 @@ def options() -> argparse.ArgumentParser:
     size.add_argument("--width", type=int, default=128, help="d_model")
     size.add_argument("--context", type=int, default=168, help="tokens; must hold the longest story")
     run = parser.add_argument_group("training")
-    run.add_argument("--steps", type=int, default=12_000)
-    run.add_argument("--learning-rate", type=float, default=2e-3)
-    run.add_argument("--final-learning-rate", type=float, default=5e-5)
-    run.add_argument("--warmup", type=int, default=100, help="steps in which the learning rate rises")
-    run.add_argument("--tokens-per-batch", type=int, default=2048)
+    run.add_argument("--share", type=float, default=1.0, help="of the steps of each leg, for a shorter try")
     run.add_argument("--weight-decay", type=float, default=0.01)
     run.add_argument("--seed", type=int, default=0)
     run.add_argument("--precision", choices=("float32", "bfloat16", "auto"), default="bfloat16")
@@ -67,40 +81,52 @@ def options() -> argparse.ArgumentParser:
     files = parser.add_argument_group("files")
     files.add_argument("--work", type=Path, default=CACHE / "small-world", help="folder of the checkpoint")
     files.add_argument("--output", type=Path, default=ROOT / "gptlab" / "data" / "small-world")
-    files.add_argument("--snapshots", type=int, nargs="*", default=[0, 500], help="steps to keep a model of")
+    files.add_argument("--snapshots", type=int, nargs="*", default=[0, 500], help="steps of leg 1 to keep a model of")
     files.add_argument("--anew", action="store_true", help="begin at step 0 even if there is a checkpoint")
     return parser
 
 
 def train(args: argparse.Namespace, model: gptlab.GPT, tok: gptlab.Tokenizer) -> list[dict]:
-    """Train from where the last call was broken off; gives the rows of the curve."""
+    """Train through all legs, from where the last call was broken off; gives the rows of the curve."""
     curve = Curve(args.work / "curve.jsonl")
-    data = StoryCorpus(
-        ENGLISH_WORLD, tok, context_length=args.context, tokens_per_batch=args.tokens_per_batch,
-        held_out_stories=args.held_out, seed=args.seed,
-    )  # fmt: skip
     if 0 in args.snapshots:
         save(snapshot(args, 0), model, tok)
-    run = gptlab.train(
-        model, data, args.steps,
-        learning_rate=args.learning_rate, final_learning_rate=args.final_learning_rate, warmup=args.warmup,
-        weight_decay=args.weight_decay, seed=args.seed, precision=args.precision, validate_every=args.validate_every,
-        checkpoint=args.work / "training.safetensors", checkpoint_every=args.validate_every, resume=not args.anew,
+    for number, leg in enumerate(LEGS, start=1):
+        train_leg(args, model, tok, number, leg, curve)
+    return curve.rows
+
+
+def train_leg(
+    args: argparse.Namespace, model: gptlab.GPT, tok: gptlab.Tokenizer, number: int, leg: Leg, curve: "Curve"
+) -> None:
+    """Train through one leg, from its checkpoint if there is one."""
+    steps = round(leg.steps * args.share)
+    seed = args.seed + number - 1  # each leg has stories of its own
+    data = StoryCorpus(
+        ENGLISH_WORLD, tok, context_length=args.context, tokens_per_batch=leg.tokens_per_batch,
+        held_out_stories=args.held_out, seed=seed,
     )  # fmt: skip
+    run = gptlab.train(
+        model, data, steps,
+        learning_rate=leg.peak, final_learning_rate=leg.final, warmup=round(leg.warmup * args.share),
+        weight_decay=args.weight_decay, seed=seed, precision=args.precision, validate_every=args.validate_every,
+        checkpoint=args.work / f"training-{number}.safetensors", checkpoint_every=args.validate_every,
+        resume=not args.anew,
+    )  # fmt: skip
+    curve.begin(sum(round(before.steps * args.share) for before in LEGS[: number - 1]))
     began, first = time.time(), None
     for step in run:
         first = first or step.number
-        if curve.add(step, last=step.number == args.steps):
-            minutes = (args.steps - step.number) * (time.time() - began) / (step.number - first + 1) / 60
-            print(f"{curve.describe()}, {minutes:.1f} minutes left", flush=True)
-        if step.number in args.snapshots:
+        if curve.add(step, last=step.number == steps):
+            minutes = (steps - step.number) * (time.time() - began) / (step.number - first + 1) / 60
+            print(f"leg {number}, {curve.describe()}, {minutes:.1f} minutes left in it", flush=True)
+        if number == 1 and step.number in args.snapshots:
             save(snapshot(args, step.number), model, tok)
-    return curve.rows
 
 
 def snapshot(args: argparse.Namespace, step: int) -> Path:
     """Where the model as it was after so many steps is kept: beside the finished one."""
-    return args.output.with_name(f"{args.output.name}-step-{step}")
+    return args.output.with_name(f"{args.output.name}@{step}")
 
 
 def save(folder: Path, model: gptlab.GPT, tok: gptlab.Tokenizer) -> None:
@@ -116,9 +142,14 @@ class Curve:
         self._losses: list[float] = []
         self._clock = time.time()
 
+    def begin(self, before: int) -> None:
+        """A leg begins, after so many steps of those before."""
+        self._before = before
+        self._tokens = max((row["tokens"] for row in self.rows if row["step"] <= before), default=0) if before else 0
+
     def add(self, step: Step, last: bool) -> bool:
-        """Take in a step, perhaps the last; says whether it made a row."""
-        number = step.number
+        """Take in a step, perhaps the last of its leg; says whether it made a row."""
+        number = self._before + step.number
         if self.rows and self.rows[-1]["step"] >= number:  # rows of steps after the checkpoint, now taken again
             self.rows = [row for row in self.rows if row["step"] < number]
             self.path.write_text("".join(json.dumps(row) + "\n" for row in self.rows))
@@ -132,7 +163,7 @@ class Curve:
             "val_loss": None if step.val_loss is None else round(step.val_loss, 5),
             "floor": round(step.floor, 5),
             "learning_rate": float(f"{step.learning_rate:.3g}"),
-            "tokens": step.tokens_seen,
+            "tokens": self._tokens + step.tokens_seen,
             "seconds": round(spent + (self.rows[-1]["seconds"] if self.rows else 0), 1),
         }
         self._losses.clear()
@@ -167,7 +198,7 @@ def main(words: Sequence[str] | None = None) -> None:
         tok,
         context_length=args.context,
         held_out_stories=args.judged_on,
-        seed=args.seed + 1,
+        seed=args.seed + len(LEGS),
     ).held_out
     loss = mean_loss(shipped.eval(), last.batches)
     result = {
@@ -178,7 +209,7 @@ def main(words: Sequence[str] | None = None) -> None:
         "gap": round(loss - last.floor, 5),
     }
     settings = {name: value for name, value in vars(args).items() if isinstance(value, (int, float, str))}
-    record = {"settings": settings, "result": result, "rows": rows}
+    record = {"settings": settings, "legs": [leg._asdict() for leg in LEGS], "result": result, "rows": rows}
     (args.output / "curve.json").write_text(json.dumps(record) + "\n")
     print(f"{args.output}: held out {loss:.4f}, floor {last.floor:.4f}, gap {loss - last.floor:.4f} nats per token")
 

@@ -10,16 +10,19 @@ import gptlab
 from scripts import make_small_world_model as script
 
 TINY = """
-    --precision float32 --threads 1 --layers 1 --heads 1 --width 8 --context 192 --tokens-per-batch 300
+    --precision float32 --threads 1 --layers 1 --heads 1 --width 8 --context 192
     --held-out 5 --judged-on 10
 """
 
 
 @pytest.fixture
-def make(tmp_path, capsys):
+def make(tmp_path, capsys, monkeypatch):
+    small = [leg._replace(tokens_per_batch=leg.tokens_per_batch // 8) for leg in script.LEGS]
+    monkeypatch.setattr(script, "LEGS", small)
+
     def run(words=""):
         folders = ["--work", str(tmp_path / "work"), "--output", str(tmp_path / "out")]
-        script.main([*TINY.split(), "--steps", "110", "--validate-every", "40", *folders, *words.split()])
+        script.main([*TINY.split(), "--share", "0.008", "--validate-every", "40", *folders, *words.split()])
         return capsys.readouterr().out
 
     return run
@@ -30,15 +33,16 @@ def test_it_ends_in_a_model_with_its_tokenizer_and_its_curve(make, tmp_path):
     model, tok = gptlab.load(tmp_path / "out")
     assert model.config.d_model == 8 and tok.vocab_size == model.config.vocab_size
     record = json.loads((tmp_path / "out" / "curve.json").read_text())
-    assert [row["step"] for row in record["rows"]] == [40, 50, 80, 100, 110]
-    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, False, True, False]
+    assert [row["step"] for row in record["rows"]] == [40, 50, 80, 96, 112]  # 96 and 16 steps
+    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, False, True, True]
     assert all(one["tokens"] < other["tokens"] for one, other in pairwise(record["rows"]))
     assert record["rows"][0]["loss"] > record["rows"][-1]["loss"] > record["rows"][-1]["floor"] > 0
     assert record["result"]["gap"] == pytest.approx(record["result"]["loss"] - record["result"]["floor"], abs=2e-5)
-    assert record["settings"]["steps"] == 110 and record["settings"]["seed"] == 0
+    assert record["settings"]["share"] == 0.008 and record["settings"]["seed"] == 0
+    assert [leg["steps"] for leg in record["legs"]] == [12_000, 2_000]
     assert "minutes left" in said and "nats per token" in said
     for step in (0, 40):
-        assert gptlab.load(tmp_path / f"out-step-{step}")[0].config == model.config
+        assert gptlab.load(tmp_path / f"out@{step}")[0].config == model.config
 
 
 def test_before_training_scores_differ_and_neighbours_have_the_nearest_positions():
@@ -60,7 +64,7 @@ def test_broken_off_it_goes_on_to_the_same_model(make, tmp_path, monkeypatch):
     add = script.Curve.add
 
     def break_off(curve, step, last):
-        if step.number == 70:
+        if step.number == 10 and curve.rows and curve.rows[-1]["step"] >= 96:
             raise KeyboardInterrupt
         return add(curve, step, last)
 

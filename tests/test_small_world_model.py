@@ -9,14 +9,12 @@ import torch
 import gptlab
 from gptlab.checkpoint import WEIGHTS
 from gptlab.evaluation import evaluate
-from gptlab.world import END, ENGLISH, ENGLISH_WORLD, ImpossiblePrefix, analyse
+from gptlab.world import END, ENGLISH_WORLD, ImpossiblePrefix, analyse
 from tests.unchecked import unchecked
 
 STORIES, SEED = 400, 10_000_000  # held out: training draws its stories from other seeds
 WRITTEN = 200
 README = Path(__file__).resolve().parent.parent / "README.md"
-# Of two people in a story, the model is not yet certain which surname goes with the first name just said.
-NOT_LEARNED_YET = ("induction", "query")
 
 
 @pytest.fixture(scope="module")
@@ -52,12 +50,10 @@ def test_the_file_is_small():
     assert (files("gptlab") / "data" / "small-world" / WEIGHTS).stat().st_size <= 12_000_000
 
 
-def test_it_has_learned_each_kind_of_link_but_whose_surname_it_is(evaluation):
-    learned = {kind: at for kind, at in evaluation.by_kind.items() if kind not in NOT_LEARNED_YET}
-    assert {kind: at.kl for kind, at in learned.items() if at.kl > 0.15} == {}
-    assert {kind: at.accuracy for kind, at in learned.items() if (at.accuracy or 1.0) < 0.95} == {}
-    for kind in NOT_LEARNED_YET:
-        assert evaluation.by_kind[kind].accuracy > 0.5, "worse than a toss between two people"
+def test_it_has_learned_each_kind_of_link(evaluation):
+    assert {kind: at.kl for kind, at in evaluation.by_kind.items() if at.kl > 0.15} == {}
+    assert {kind: at.accuracy for kind, at in evaluation.by_kind.items() if (at.accuracy or 1.0) < 0.95} == {}
+    assert all(at.count >= 50 for at in evaluation.by_kind.values())
 
 
 def test_the_readme_says_how_it_fares(evaluation):
@@ -73,11 +69,9 @@ def test_the_readme_says_how_it_fares(evaluation):
             assert float(accuracy.rstrip(" %")) == pytest.approx(100 * at.accuracy, abs=1), kind
 
 
-def test_but_for_names_its_stories_are_stories_of_the_world(written):
-    names = ENGLISH.name + ENGLISH.surname
+def test_its_stories_are_stories_that_the_world_could_have_told(written):
     impossible = [word for word in map(first_impossible_word, written) if word is not None]
-    assert len([word for word in impossible if word not in names]) <= 0.05 * WRITTEN
-    assert len(impossible) < 0.7 * WRITTEN
+    assert len(impossible) <= 0.05 * WRITTEN, impossible
     assert len(set(written)) > 0.95 * WRITTEN
 
 

@@ -46,7 +46,12 @@ class Counter(FigureApp):
             self.sizes[name] = control(widgets.SelectionSlider, LABELS[name], options=options, value=value)
         self.sizes["bias"] = control(widgets.Checkbox, "biases", value=self._base.bias, indent=False)
         self.sizes["tie_weights"] = control(widgets.Checkbox, "tied", value=self._base.tie_weights, indent=False)
-        super().__init__(self.model, *self.sizes.values())
+        # In two columns, so that the picture is in sight while a slider is moved.
+        left = ["n_layers", "d_model", "n_heads"]
+        right = [size for name, size in self.sizes.items() if name not in left]
+        columns = [[self.model, *(self.sizes[name] for name in left)], right]
+        columns = [widgets.VBox(column, layout={"flex": "1 1 320px"}) for column in columns]
+        super().__init__(widgets.HBox(columns, layout={"flex_flow": "row wrap"}))
         self.model.observe(self.take_preset, "value")
         for size in self.sizes.values():
             size.observe(self.resize, "value")

@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import BLUE, INK, canvas, escaped, px
 
-ROW_PX = 44
+ROW_PX = 36
 TOTAL = "total"
 
 

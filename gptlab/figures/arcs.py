@@ -1,0 +1,180 @@
+"""Attention as arcs between words: from each query back to the keys that it looks at, the broader the more.
+
+Axes: L layers, H heads, T queries and T keys, both on the one line of words. Arcs to earlier words go above it, arcs to
+later words below. At the key an arc is broad, at the query narrow.
+"""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+
+from gptlab._refuse import refuse
+from gptlab.figures._canvas import INK, as_array, canvas, columns, escaped, px, slider, token_axis, token_labels
+
+LEAST = 0.1  # smaller weights would hide the others under threads
+MOST_NAMED = 40  # labels that fit side by side when they are turned
+LINE_CHARACTERS = 80  # of labels that need no turning
+ARC_POINTS = 17
+FILL = "rgba(0, 130, 200, 0.7)"
+PER_HEAD = 2  # traces: the arcs, and a point on top of each that says what it is
+
+
+def attention_arcs(
+    weights: Any,
+    tokens: Sequence[Any],
+    *,
+    layer: int = 0,
+    head: int = 0,
+    query: int | None = None,
+    slides: bool = True,
+) -> go.Figure:
+    """Draw who looks at whom as arcs over the text, those of weight 10 % and more.
+
+    weights: (T,T) from 0 to 1, or (L,H,T,T), of which `layer` and `head` are shown first. tokens: T labels, or pieces
+    of a tokenizer. query: the one position whose arcs are drawn; None draws all. slides: whether sliders that work in
+    the browser alone choose layer and head.
+    ValueError, naming it, for another shape, for labels that do not fit it, for weights outside 0 … 1 and for a query,
+    layer or head that is not there.
+    """
+    weights, labels = as_array(weights, np.float64), token_labels(tokens)
+    _check(weights, labels, layer, head, query)
+    all_heads = weights.reshape(-1, *weights.shape[-2:])
+    n_heads = weights.shape[1] if weights.ndim == 4 else 1
+    here = layer * n_heads + head if weights.ndim == 4 else 0
+    slides = slides and weights.ndim == 4
+    traces = []
+    for number, matrix in enumerate(all_heads if slides else all_heads[here : here + 1]):
+        shown = not slides or number % n_heads == head
+        visible = not slides or number // n_heads == layer
+        for trace in _arcs(matrix, labels, query):
+            traces.append(trace.update(visible=visible, opacity=float(shown), hoverinfo=None if shown else "skip"))
+    ahead = bool((np.triu(all_heads, 1) >= LEAST).any())
+    top = 1.15 * _height(max(len(labels) - 1, 1))
+    words, below = _words(labels)
+    sliders = _sliders(*weights.shape[:2], layer, head, below) if slides else []
+    return canvas(
+        traces,
+        description=_description(weights, all_heads[here], labels, layer, head, query),
+        height=320 + 120 * ahead + below + 90 * len(sliders),
+        xaxis=words,
+        yaxis={"visible": False, "fixedrange": True, "range": [-top if ahead else 0, top]},
+        shapes=[{"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": INK}}],
+        sliders=sliders,
+        showlegend=False,
+    )
+
+
+def _arcs(matrix: np.ndarray, labels: list[str], query: int | None) -> tuple[go.Scatter, go.Scatter]:
+    looks = [(i, j) for i, j in np.argwhere(matrix >= LEAST).tolist() if query in (None, i)]
+    x, y = [], []
+    for i, j in looks:
+        arc_x, arc_y = _ribbon(i, j, matrix[i, j], len(labels))
+        x += [*arc_x, np.nan]
+        y += [*arc_y, np.nan]
+    ribbons = go.Scatter(
+        x=np.array(x, np.float32),
+        y=np.array(y, np.float32),
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=FILL,
+        hoveron="points",
+        hoverinfo="skip",
+    )
+    tops = go.Scatter(
+        x=[(i + j) / 2 for i, j in looks],
+        y=np.array([_side(i, j) * _height(abs(i - j)) for i, j in looks], np.float32),
+        customdata=np.array([matrix[i, j] for i, j in looks], np.float32),
+        text=[f"query ‘{escaped(labels[i])}’ ({i}) → key ‘{escaped(labels[j])}’ ({j})" for i, j in looks],
+        mode="markers",
+        marker={"size": px(14), "color": "rgba(0, 0, 0, 0)"},
+        hovertemplate="%{text}: %{customdata:.0%}<extra></extra>",
+    )
+    return ribbons, tops
+
+
+def _ribbon(query: int, key: int, weight: float, n_tokens: int) -> tuple[list[float], list[float]]:
+    """The outline of an arc, there along its outer side and back along the inner one."""
+    angle = np.linspace(0, np.pi, ARC_POINTS)  # from the query to the key
+    breadth = weight * np.linspace(0.3, 1, ARC_POINTS)
+    across = 0.2 * breadth  # in words: an arc of weight 1 lands on four tenths of a word
+    along = 0.04 * _height(n_tokens) * breadth
+    half = (query - key) / 2 if query != key else 0.25
+    height, side = _height(abs(query - key)), _side(query, key)
+    sign = 1 if half > 0 else -1
+    x, y = [], []
+    for edge in (1, -1):
+        x.append((query + key) / 2 + (half + sign * edge * across) * np.cos(angle))
+        y.append(side * (height + edge * along) * np.sin(angle))
+    return [*x[0], *x[1][::-1]], [*y[0], *y[1][::-1]]
+
+
+def _height(distance: int) -> float:
+    """Of an arc over so many words: far ones are higher, if less than in proportion; a look at oneself is low."""
+    return max(distance, 0.4) ** 0.7
+
+
+def _side(query: int, key: int) -> int:
+    return 1 if key <= query else -1
+
+
+def _words(labels: list[str]) -> tuple[dict[str, Any], int]:
+    """The axis of words, and the pixels that they take below it."""
+    axis = token_axis(labels, fixedrange=True, tickangle=0)
+    if len(labels) <= MOST_NAMED:
+        named = {"tickmode": "array", "tickvals": list(range(len(labels))), "labelalias": {}}
+        axis |= named | {"ticktext": [escaped(label) for label in labels]}
+    longest = max(map(len, labels))
+    if longest * len(labels) <= columns(LINE_CHARACTERS):
+        return axis, 30
+    return axis | {"tickangle": 45}, 30 + 7 * longest
+
+
+def _sliders(n_layers: int, n_heads: int, layer: int, head: int, below: int) -> list[dict]:
+    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque."""
+    owners = [(la, he) for la in range(n_layers) for he in range(n_heads) for _ in range(PER_HEAD)]
+    every = list(range(len(owners)))
+    layers = [(str(n), [{"visible": [la == n for la, _ in owners]}, every]) for n in range(n_layers)]
+    heads = []
+    for n in range(n_heads):
+        opacity = [float(he == n) for _, he in owners]
+        hover = ["all" if he == n and k % PER_HEAD else "skip" for k, (_, he) in enumerate(owners)]
+        heads.append((str(n), [{"opacity": opacity, "hoverinfo": hover}, every]))
+    return [slider("layer", layers, layer, top=below), slider("head", heads, head, top=below + 90)]
+
+
+def _check(weights: np.ndarray, labels: list[str], layer: int, head: int, query: int | None) -> None:
+    shape = weights.shape
+    if weights.ndim not in (2, 4) or shape[-1] != shape[-2] or 0 in shape:
+        what = "(tokens, tokens) of one sequence, or (layers, heads, tokens, tokens)"
+        raise refuse("the shape of weights", shape, what)
+    if len(labels) != shape[-1]:
+        raise refuse("the number of tokens", len(labels), f"{shape[-1]}, as weights are {shape[-2]} × {shape[-1]}")
+    if weights.ndim == 4 and not (0 <= layer < shape[0] and 0 <= head < shape[1]):
+        raise refuse("(layer, head)", (layer, head), f"from (0, 0) to {(shape[0] - 1, shape[1] - 1)}")
+    if query is not None and not 0 <= query < shape[-1]:
+        raise refuse("query", query, f"None, or a position from 0 to {shape[-1] - 1}")
+    wrong = ~((weights >= 0) & (weights <= 1 + 1e-3))
+    if wrong.any():
+        place = tuple(np.argwhere(wrong)[0].tolist())
+        raise refuse(f"weights{list(place)}", float(weights[place]), "a weight from 0 to 1")
+
+
+def _description(
+    weights: np.ndarray, matrix: np.ndarray, labels: list[str], layer: int, head: int, query: int | None
+) -> str:
+    which = f", layer {layer} head {head}" if weights.ndim == 4 else ""
+    looking = range(len(labels)) if query is None else [query]
+    best = sorted(((i, int(matrix[i].argmax())) for i in looking), key=lambda pair: -matrix[pair])
+    few = [f"‘{labels[i]}’ ({i}) looks at ‘{labels[j]}’ ({j}): {matrix[i, j]:.2f}" for i, j in _no_looks_at_0(best)[:3]]
+    n_arcs = int((matrix[list(looking)] >= LEAST).sum())
+    arcs = f"{n_arcs} arc{'s' * (n_arcs != 1)}"
+    said = f": {'; '.join(few)}" if few else ""
+    return f"Attention among {len(labels)} tokens{which} as {arcs} of at least {LEAST:.0%}{said}."
+
+
+def _no_looks_at_0(pairs: list[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Without the looks at the first token, which mostly mean nothing, unless there are no others."""
+    return [pair for pair in pairs if pair[1] != 0] or pairs

@@ -37,6 +37,10 @@ class Batch(NamedTuple):
     def n_targets(self) -> int:
         return int((self.targets != IGNORE).sum())
 
+    def to(self, device: torch.device) -> "Batch":
+        """The same on another device; itself where it is there already."""
+        return Batch(*(part.to(device) for part in self))
+
 
 class HeldOut(NamedTuple):
     """Batches that training never sees, and the floor: the mean loss of the truth over the same targets, if known."""

@@ -21,6 +21,7 @@ from torch import nn
 
 from gptlab._refuse import refuse
 from gptlab.corpus import Batch, Corpus
+from gptlab.distributed import Replica, Team
 from gptlab.loss import batch_loss, mean_loss, next_token_loss, perplexity
 from gptlab.model import evaluation_mode
 from gptlab.optimizer import AdamW, clip_by_norm
@@ -64,6 +65,7 @@ def train(
     checkpoint_every: int | None = None,
     resume: bool = False,
     precision: str = "float32",
+    team: Team | None = None,
 ) -> Iterator[Step]:
     """Train `model` in place by AdamW, one update for each `Step` that is asked for.
 
@@ -79,8 +81,11 @@ def train(
     every `checkpoint_every` steps, after the last one, and when the generator is closed or interrupted; with
     `resume=True` the run goes on from there, if the file exists, and takes the very steps of a run that never stopped.
 
+    A `team` (`gptlab.distributed.joined`) shares each batch among its processes; its leader alone validates and writes.
+
     Raises ValueError for settings out of range and for a checkpoint of another run, both before the first step, and
     FloatingPointError when the loss or the gradient is not finite: the weights are then those after the last good step.
+    ConnectionError when another process of the team is gone; the leader then leaves a checkpoint.
     """
     recipe = Recipe(steps, learning_rate, final_learning_rate, warmup, betas, weight_decay, clip, seed, precision)
     for name, every in (("validate_every", validate_every), ("checkpoint_every", checkpoint_every)):
@@ -91,9 +96,13 @@ def train(
     checkpoint = None if checkpoint is None else Path(checkpoint)
     if checkpoint is not None and checkpoint.is_dir():
         raise refuse("checkpoint", str(checkpoint), "the path of a file; this is a folder")
-    run = _Run(model, data, recipe)
-    if resume and checkpoint.exists():
+    run = _Run(model, data, recipe, team)
+    if not run.leads:
+        checkpoint = None
+    if resume and checkpoint is not None and checkpoint.exists():
         run.restore(checkpoint)
+    if team is not None:
+        run.follow_leader()
     if run.precision == "auto" and run.number < steps:
         run.choose_precision()
     return _steps(run, validate_every, checkpoint, checkpoint_every)
@@ -105,19 +114,19 @@ def _steps(
     def due(every: int | None) -> bool:
         return run.number == run.recipe.steps or (every is not None and run.number % every == 0)
 
-    held_out, saved = run.data.held_out, run.number
+    held_out, saved = run.data.held_out if run.leads else None, run.number
     try:
         while run.number < run.recipe.steps:
             measured = run.update()
             val_loss = None
             if held_out is not None and due(validate_every):
                 with evaluation_mode(run.model):
-                    val_loss = mean_loss(run.model, held_out.batches)
+                    val_loss = mean_loss(run.model, (batch.to(run.device) for batch in held_out.batches))
             if checkpoint is not None and due(checkpoint_every):
                 run.save(checkpoint)
                 saved = run.number
             yield Step(val_loss=val_loss, floor=held_out.floor if held_out else None, **measured)
-    except (GeneratorExit, KeyboardInterrupt):
+    except (GeneratorExit, KeyboardInterrupt, ConnectionError):
         if checkpoint is not None and run.number > saved and not run.midway:
             run.save(checkpoint)
         raise
@@ -126,9 +135,11 @@ def _steps(
 class _Run:
     """A model, its data and its optimizer between two steps."""
 
-    def __init__(self, model: nn.Module, data: Corpus, recipe: Recipe):
-        self.model, self.data, self.recipe = model, data, recipe
+    def __init__(self, model: nn.Module, data: Corpus, recipe: Recipe, team: Team | None):
+        self.model, self.data, self.recipe, self.team = model, data, recipe, team
+        self.replica = None if team is None else Replica(model, team)
         self.parameters = [p for p in model.parameters() if p.requires_grad]
+        self.device = self.parameters[0].device
         self.optimizer = AdamW(self.parameters, betas=recipe.betas, weight_decay=recipe.weight_decay)
         self.tokens_seen = 0
         self.earlier_steps = _updates_of.get(model, 0)
@@ -139,6 +150,11 @@ class _Run:
     def number(self) -> int:
         """Updates done."""
         return self.optimizer.steps
+
+    @property
+    def leads(self) -> bool:
+        """Whether this process validates and writes."""
+        return self.team is None or self.team.leads
 
     def update(self) -> dict:
         """Take one step; gives the fields of `Step` that it determines."""
@@ -165,13 +181,15 @@ class _Run:
 
     def choose_precision(self) -> None:
         """Try both on a few rows of the next batch, and take the faster; the weights stay as they are."""
-        batch = Batch(*(part[:8] for part in self.data.batch(self.number)))
+        n_rows = 8 if self.team is None else 8 * self.team.size
+        batch = Batch(*(part[:n_rows] for part in self.data.batch(self.number)))
         seconds = {}
         for precision in ("float32", "bfloat16", "float32", "bfloat16"):  # the first of each only warms up
             began = perf_counter()
             self._gradients(batch, precision)
             seconds[precision] = perf_counter() - began
-        self.precision = min(seconds, key=seconds.get)
+        faster = min(seconds, key=seconds.get)
+        self.precision = faster if self.team is None else self.team.of_leader(faster)
 
     def save(self, path: Path) -> None:
         """Write what the run needs to go on."""
@@ -185,9 +203,22 @@ class _Run:
         self.earlier_steps = 0
         _updates_of[self.model] = self.number
 
+    def follow_leader(self) -> None:
+        """Take over the state of the process that has read the checkpoint."""
+        self.team.copy_leader([*self.model.parameters(), *self.model.buffers()])
+        self.team.copy_leader([*self.optimizer.first, *self.optimizer.second])
+        state = (self.optimizer.steps, self.tokens_seen, self.precision)
+        self.optimizer.steps, self.tokens_seen, self.precision = self.team.of_leader(state)
+
     def _gradients(self, batch: Batch, precision: str) -> tuple[float, list[torch.Tensor]]:
-        with _training_mode(self.model), _seeded(f"dropout {self.recipe.seed} {self.number}"):
-            with torch.autocast("cpu", torch.bfloat16, enabled=precision == "bfloat16"):
+        batch, dropout = batch.to(self.device), f"dropout {self.recipe.seed} {self.number}"
+        if not self.leads:
+            dropout += f" {self.team.rank}"
+        with _training_mode(self.model), _seeded(dropout, self.device):
+            autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
+            if self.replica is not None:
+                return self.replica.loss_and_gradients(batch, self.parameters, autocast)
+            with autocast:
                 loss = batch_loss(self.model, batch)
             return loss.item(), list(torch.autograd.grad(loss, self.parameters, materialize_grads=True))
 
@@ -216,11 +247,11 @@ def _training_mode(model: nn.Module) -> Iterator[None]:
 
 
 @contextmanager
-def _seeded(name: str) -> Iterator[None]:
+def _seeded(name: str, device: torch.device) -> Iterator[None]:
     """Draw from a seed of this name inside, and leave torch's global random state as it was."""
-    state = torch.get_rng_state()
-    torch.default_generator.manual_seed(random.Random(name).getrandbits(63))
-    try:
+    seed = random.Random(name).getrandbits(63)
+    with torch.random.fork_rng([device] if device.type == "cuda" else []):
+        torch.default_generator.manual_seed(seed)
+        if device.type == "cuda":
+            torch.cuda.manual_seed(seed)
         yield
-    finally:
-        torch.set_rng_state(state)

@@ -135,4 +135,4 @@ def test_binder_asks_nothing_about_news():
     path = Path(started("echo $JUPYTER_CONFIG_PATH", JUPYTER_CONFIG_PATH="/elsewhere").removesuffix(":/elsewhere"))
     page = json.loads((path / "labconfig" / "page_config.json").read_text())
     assert page["disabledExtensions"] == {"@jupyterlab/apputils-extension:announcements": True}
-    assert (path / "jupyter_server_config.py").exists()
+    assert (path / "jupyter_server_config.json").exists()

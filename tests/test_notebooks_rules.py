@@ -8,8 +8,8 @@ from pathlib import Path
 import nbformat
 import pytest
 
+from gptlab.commands._saved_notebook import VIEW
 from run_notebooks import clean, said_on_stderr
-from saved_notebook import VIEW
 from tests.lessons import FIGURE, LESSONS, ROOT
 
 DESCRIPTION = {"lesson", "title", "minutes", "notes", "needs"}

@@ -1,0 +1,41 @@
+"""Copy the lessons into a folder of yours and open them in JupyterLab; what you have changed there stays.
+
+Other options, such as --ip, are handed on to `jupyter lab`.
+"""
+
+from argparse import ArgumentParser, Namespace
+from pathlib import Path
+
+from gptlab._refuse import refuse
+from gptlab.commands._jupyter import start
+from gptlab.commands._lessons import FIRST, copy_lessons, shipped_lessons
+
+EXAMPLES = """
+gptlab lab                             # lessons in gptlab-lessons, JupyterLab on the first
+gptlab lab ~/lessons --lesson 04       # on the lesson whose name begins so
+gptlab lab --no-browser --port 8899
+gptlab lab --copy-only                 # start nothing
+"""
+
+
+def options(parser: ArgumentParser) -> None:
+    """Which words the command takes."""
+    parser.set_defaults(takes_others=True)
+    parser.add_argument("folder", nargs="?", type=Path, default=Path("gptlab-lessons"), metavar="FOLDER")
+    parser.add_argument("--lesson", default=FIRST, help="which one to open: its name or how that begins")
+    parser.add_argument("--copy-only", action="store_true", help="copy the lessons and start nothing")
+
+
+def run(args: Namespace) -> None:
+    """Copy, say what was done, and serve."""
+    source, folder = shipped_lessons(), args.folder.expanduser().resolve()
+    if folder != source.resolve():
+        copied = copy_lessons(source, folder)
+        print(f"{folder}: {len(copied.new)} lessons copied", flush=True)
+        if copied.kept:
+            print(f"kept as you have changed them: {', '.join(copied.kept)}", flush=True)
+    lesson = next((file.name for file in sorted(folder.glob("*.ipynb")) if file.name.startswith(args.lesson)), None)
+    if lesson is None:
+        raise refuse("--lesson", args.lesson, "how the name of a lesson begins, such as 04")
+    if not args.copy_only:
+        start(folder, lesson, args.others)

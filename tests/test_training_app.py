@@ -1,6 +1,7 @@
 """The training app: nothing starts by itself; however it is held or ended, it takes an unbroken training's steps."""
 
 import asyncio
+import json
 import math
 import threading
 import time
@@ -9,6 +10,7 @@ from functools import cache
 import numpy as np
 import pytest
 import torch
+from ipywidgets.widgets.widget import _remove_buffers
 from jupyter_client.manager import KernelManager
 
 from gptlab import apps
@@ -411,10 +413,18 @@ def test_a_head_is_chosen_by_the_sliders(make):
     attention = app.session.film.looks[-1].attention
     for layer, head in ((0, 0), (0, 1), (1, 1)):
         app.layer.value, app.head.value = layer, head
-        shown = app.figure.data[5].z
-        below = np.tri(len(shown), dtype=bool)
-        np.testing.assert_allclose(shown[below], attention[layer, head][below])
-        assert np.isnan(shown[~below]).all()
+        shown = [[share for share in row if share is not None] for row in app.figure.data[5].z]
+        assert shown == [row[: query + 1].tolist() for query, row in enumerate(attention[layer, head])]
+
+
+def test_what_is_sent_to_the_page_is_strict_json(make):
+    """An array in two dimensions is sent as lists, where NaN would be no JSON."""
+    app = make()
+    app.start()
+    finish(app)
+    app._repr_mimebundle_()
+    state, _, _ = _remove_buffers(app.figure.get_state())
+    json.dumps(state["_widget_data"], allow_nan=False, default=str)
 
 
 def test_a_page_without_a_kernel_shows_the_film_that_was_recorded_or_the_own_one(make):

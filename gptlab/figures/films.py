@@ -141,12 +141,14 @@ def _marker(curves: Curves, step: int) -> go.Scatter:
 
 
 def _heatmap(attention: Any) -> go.Heatmap:
-    """One head's weights in per cents; what lies after the query is left empty."""
+    """One head's weights in per cents; what lies after the query is left empty.
+
+    In lists: a live figure sends them in place of an array, and there NaN, which is no JSON, cannot mark what is empty.
+    """
     weights = as_array(attention)
-    scale = 1 if weights.dtype == np.uint8 else 100
-    weights = np.where(np.tri(len(weights), dtype=bool), scale * weights.astype(np.float32), np.nan)
+    shares = weights if weights.dtype == np.uint8 else np.rint(100 * weights)
     return go.Heatmap(
-        z=weights.astype(np.float32),
+        z=[[int(share) if key <= query else None for key, share in enumerate(row)] for query, row in enumerate(shares)],
         xaxis="x3",
         yaxis="y3",
         colorscale=ROOTED,
@@ -156,7 +158,7 @@ def _heatmap(attention: Any) -> go.Heatmap:
         ygap=1,
         hoverongaps=False,
         colorbar={"thickness": px(14), "ticksuffix": " %", "len": 0.6, "y": 0.27, "yanchor": "bottom"},
-        hovertemplate="query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): %{z:.0f} %<extra></extra>",
+        hovertemplate="query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): %{z} %<extra></extra>",
     )
 
 

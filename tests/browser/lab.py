@@ -5,9 +5,10 @@ from the data that Plotly has drawn, not from its pixels.
 """
 
 import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 
-from playwright.sync_api import Locator, Page, expect
+from playwright.sync_api import Locator, Page, TimeoutError, expect
 
 OPEN_MS = 60_000
 RUN_MS = 300_000  # ten times what a lesson may take
@@ -87,9 +88,13 @@ class Lab:
         ]
 
     def output(self, number: int) -> Locator:
-        """The output of a cell, scrolled to."""
-        self.show_cell(number)
+        """The output of a cell, scrolled to; JupyterLab learns how high cells are as it draws them, so not at once."""
         output = self.page.locator(f".jp-Cell[data-windowed-list-index='{number}'] .jp-Cell-outputWrapper")
+        for _ in range(10):
+            self.show_cell(number)
+            with suppress(TimeoutError):
+                output.wait_for(timeout=CHANGE_MS / 10)
+                break
         expect(output).to_be_visible()
         return output
 

@@ -13,7 +13,6 @@ def load_snapshots(name: str = "small-world") -> dict[int, GPT]:
 
     ValueError for a name that does not come with the package.
     """
-    trained, _ = load(name)
-    last = int(recorded_curve(name).steps[-1])
     kept = {int(one.removeprefix(f"{name}@")): load(one)[0] for one in shipped() if one.startswith(f"{name}@")}
-    return dict(sorted((kept | {last: trained}).items()))
+    trained, _ = load(name)
+    return dict(sorted((kept | {int(recorded_curve(name).steps[-1]): trained}).items()))

@@ -40,14 +40,11 @@ def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
     ran.show_cell(cell_with(ran, "apps.all_heads"))
     app, figure = ran.app_with("enlarge", "heatmap")
     whole = figure.evaluate(RANGE)
-    place = figure.locator(".nsewdrag").first
-    box = place.bounding_box()
-    # In the lower left of the last map of the first row.
-    place.click(position={"x": 0.85 * box["width"], "y": 0.18 * box["height"]})
+    click(figure, 0.85, 0.18)  # the lower left of the last map of the first row
     enlarged = wait_for_another_range(figure, whole)
     assert enlarged[0] > whole[0] + 0.6 * (whole[1] - whole[0])
     expect(app.locator(".widget-readout").first).to_have_text("0.3")
-    place.click(position={"x": 0.2 * box["width"], "y": 0.8 * box["height"]})
+    click(figure, 0.2, 0.8)
     assert wait_for_another_range(figure, enlarged) == whole
     assert ran.problems == []
 
@@ -65,6 +62,13 @@ def test_the_space_key_silences_a_head(ran):
 
 def cell_with(lab, words: str) -> int:
     return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))
+
+
+def click(figure: Locator, x: float, y: float) -> None:
+    """Click into the plot, at shares of its width from the left and of its height from the top."""
+    plot = figure.locator(".nsewdrag").first
+    box = plot.bounding_box()
+    plot.click(position={"x": x * box["width"], "y": y * box["height"]})
 
 
 def wait_for_another_range(figure: Locator, before: list[float]) -> list[float]:

@@ -38,7 +38,7 @@ ORDER = """
     optimizer recipe loss training_state distributed training evaluation
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
     relatives.* relatives
-    figures._canvas figures.* figures
+    figures._canvas figures._attentions figures.* figures
     apps._page apps._frame apps._text apps._prompt
     apps.films apps._cost apps._background apps._session apps.* apps.machine apps
     exercises._check exercises.* exercises
@@ -46,7 +46,7 @@ ORDER = """
     __main__
 """.split()
 # Figures take arrays and token strings: no model, no widget.
-FIGURES_MAY_IMPORT = {"_refuse", "labels", "figures._canvas"}
+FIGURES_MAY_IMPORT = {"_refuse", "labels", "figures._canvas", "figures._attentions"}
 LONGEST_MODULE = 300
 
 HEAVY = {"torch", "numpy", "plotly", "ipywidgets", "tiktoken", "safetensors", "jaxtyping", "IPython", "anywidget"}

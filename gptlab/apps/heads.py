@@ -1,49 +1,95 @@
-"""Who looks at whom: the attention of every layer and head to a prompt."""
+"""Who looks at whom: the attention of every layer and head, to a prompt that a model reads or as it is given."""
 
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import ipywidgets as widgets
+import numpy as np
 import plotly.graph_objects as go
 
+from gptlab._refuse import refuse
 from gptlab.apps._frame import FigureApp, control
 from gptlab.apps._prompt import Prompt
-from gptlab.figures.heatmaps import HEATMAP, attention_heatmap
-from gptlab.model import GPT
-from gptlab.tokenizer import Tokenizer
+from gptlab.figures._attentions import attention_of
+from gptlab.figures.heatmaps import HEATMAP, attention_heatmap, percents
 
 # Of more the still copy shows the chosen head alone: a page is to stay small.
 MOST_BYTES = 300_000
 
 
-class Heads(FigureApp):
-    """The attention of the head that two sliders choose."""
+@dataclass(frozen=True, eq=False)
+class Given:
+    """Attention that nobody has to compute: (L,H,T,S), and the tokens on its axes."""
 
-    def __init__(self, prompt: Prompt, *above: widgets.Widget) -> None:
-        self.prompt = prompt
-        n_layers, n_heads = prompt.reading.attention.shape[:2]
+    attention: np.ndarray
+    pieces: Sequence[Any]
+    keys: Sequence[Any] | None
+
+
+class Heads(FigureApp):
+    """The attention of the head that two sliders choose.
+
+    read: gives what there is to see now: `attention` (L,H,T,S), `pieces`, and `keys` where those are others.
+    """
+
+    def __init__(self, read: Callable[[], Any], *above: widgets.Widget) -> None:
+        self._read = read
+        n_layers, n_heads = read().attention.shape[:2]
         self.layer = control(widgets.IntSlider, "layer", min=0, max=n_layers - 1)
         self.head = control(widgets.IntSlider, "head", min=0, max=n_heads - 1)
-        super().__init__(*above, self.layer, self.head)
+        # With one layer or one head there is nothing to choose.
+        super().__init__(*above, *(slider for slider in (self.layer, self.head) if slider.max))
         for slider in (self.layer, self.head):
             slider.observe(self.choose, "value")
-        prompt.follow(self.refresh)
 
     def choose(self, change: Any = None) -> None:
         """Show the head that the sliders say: their handler."""
-        self.attempt(lambda: self.change(HEATMAP, z=self.prompt.reading.attention[self.layer.value, self.head.value]))
+        weights = self._read().attention[self.layer.value, self.head.value]
+        if weights.dtype == np.uint8:
+            self.attempt(lambda: self.change(HEATMAP, z=weights))
+        else:  # some cells are masked, and are drawn so
+            self.refresh()
 
     def draw(self) -> go.Figure:
-        reading = self.prompt.reading
-        return attention_heatmap(reading.attention[self.layer.value, self.head.value], reading.pieces)
+        return self._map(self._read().attention[self.layer.value, self.head.value])
 
     def still(self) -> go.Figure:
-        reading = self.prompt.reading
-        if reading.attention.nbytes > MOST_BYTES:
+        weights = self._read().attention
+        if percents(weights).nbytes > MOST_BYTES:
             return self.draw()
-        return attention_heatmap(reading.attention, reading.pieces, layer=self.layer.value, head=self.head.value)
+        return self._map(weights, layer=self.layer.value, head=self.head.value)
+
+    def _map(self, weights: np.ndarray, **chosen: int) -> go.Figure:
+        seen = self._read()
+        return attention_heatmap(weights, seen.pieces, keys=getattr(seen, "keys", None), **chosen)
 
 
-def attention(model: GPT, tok: Tokenizer, prompt: str) -> FigureApp:
-    """A heatmap of what each token of the prompt looks at, with a slider for the layer and one for the head."""
-    box = Prompt(model, tok, prompt)
-    return Heads(box, box)
+def attention(
+    model: Any, tok: Any, prompt: str | None = None, *, keys: Sequence[Any] | None = None, part: str | None = None
+) -> FigureApp:
+    """A heatmap of what each token looks at, with a slider for the layer and one for the head.
+
+    Either `attention(model, tok, prompt)`, with a box for the prompt; or `attention(weights, tokens)` for attention
+    that is there already, in any of the forms that `figures.attention_heatmap` takes, and with its `keys` and `part`.
+    ValueError, naming it, for what does not fit.
+    """
+    if prompt is not None:
+        if keys is not None or part is not None:
+            raise refuse("keys and part", (keys, part), "None where a prompt is given: a GPT has one kind of attention")
+        box = Prompt(model, tok, prompt)
+        app = Heads(lambda: box.reading, box)
+        box.follow(app.refresh)
+        return app
+    if hasattr(tok, "encode"):
+        raise refuse("prompt", prompt, "a text for the model to read")
+    given = _given(model, tok, keys, part)
+    return Heads(lambda: given)
+
+
+def _given(weights: Any, tokens: Sequence[Any], keys: Sequence[Any] | None, part: str | None) -> Given:
+    """The attention with all its axes, in whole per cents if no cell is masked; what does not fit is refused."""
+    weights = attention_of(weights, part)
+    attention_heatmap(weights, tokens, keys=keys)
+    weights = weights if weights.ndim == 4 else weights[None, None]
+    return Given(percents(weights) if np.isfinite(weights).all() else weights, list(tokens), keys)

@@ -28,10 +28,11 @@ class Machine(widgets.VBox):
     ) -> None:
         self.prompt = Prompt(model, tok, prompt, truth)
         self.tokens = Strip(lambda: self.prompt.reading.pieces, self.prompt)
-        self.attention = Heads(self.prompt)
+        self.attention = Heads(lambda: self.prompt.reading)
         self.next_token = NextToken(self.prompt)
         self.text = Writing(self.prompt, max_new_tokens=max_new_tokens, seed=seed)
-        self.prompt.follow(self.tokens.refresh)
+        for part in (self.tokens, self.attention):
+            self.prompt.follow(part.refresh)
         super().__init__([self.tokens, self.attention, self.next_token, self.text])
 
     def _repr_mimebundle_(self, **options: Any) -> dict[str, Any]:

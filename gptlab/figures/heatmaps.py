@@ -1,6 +1,7 @@
 """Attention as a heatmap: who looks at whom.
 
-Axes: L layers, H heads, T queries (downwards, the first on top) and T keys (to the right).
+Axes: L layers, H heads, T queries (downwards, the first on top) and S keys (to the right); the same tokens, T = S,
+unless the keys are those of another text.
 """
 
 from collections.abc import Sequence
@@ -10,10 +11,10 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
+from gptlab.figures._attentions import attention_of
 from gptlab.figures._canvas import (
     MOST_TICKS,
     ROOTED,
-    as_array,
     canvas,
     percents,
     px,
@@ -32,23 +33,29 @@ def attention_heatmap(
     weights: Any,
     tokens: Sequence[Any],
     *,
+    keys: Sequence[Any] | None = None,
+    part: str | None = None,
     values: str = "weights",
     layer: int = 0,
     head: int = 0,
 ) -> go.Figure:
     """Draw how much each query looks at each key: one head, or all with a layer and a head slider.
 
-    weights: (T,T), or (L,H,T,T), of which `layer` and `head` are shown first. Numbers from 0 to 1, or whole per cents
-    in uint8, as `percents` makes them: many heads are drawn so, which keeps pages small.
-    values: "weights", or "scores" for (T,T) of any size, what softmax takes.
-    tokens: T labels, or pieces of a tokenizer.
+    weights: (T,S), or (L,H,T,S), of which `layer` and `head` are shown first; or a trace, or the output of a model of
+    `transformers` that read one text with output_attentions=True. Numbers from 0 to 1, or whole per cents in uint8, as
+    `percents` makes them: many heads are drawn so, which keeps pages small.
+    tokens: T labels, or pieces of a tokenizer. keys: S of them where others are looked at, as in cross-attention.
+    part: of an output that holds several: "self", "encoder", "decoder" or "cross".
+    values: "weights", or "scores" for (T,S) of any size, what softmax takes.
 
-    NaN and -inf are drawn as masked, and so are the weights above the diagonal if all are 0. ValueError, naming it,
-    for another shape, for labels that do not fit it, for +inf and for weights outside 0 … 1.
+    NaN and -inf are drawn as masked, and so are the weights above the diagonal if all are 0 and there are no other
+    keys. ValueError, naming it, for another shape, for labels that do not fit it, for +inf and for weights outside
+    0 … 1.
     """
-    weights, labels = as_array(weights), token_labels(tokens)
-    _check(weights, labels, values, layer, head)
-    masked = _masked(weights, values)
+    weights, labels = attention_of(weights, part), token_labels(tokens)
+    key_labels = labels if keys is None else _key_labels(keys)
+    _check(weights, labels, None if keys is None else key_labels, values, layer, head)
+    masked = _masked(weights, values, causal=keys is None)
     if weights.ndim == 4:
         weights = percents(weights)
     heads = weights.reshape(-1, *weights.shape[-2:])
@@ -63,9 +70,9 @@ def attention_heatmap(
     side = min(max(30 * len(labels), 280), 440 if sliders else 520)
     return canvas(
         [*traces, _mask(masked)],
-        description=_description(weights, heads[here], labels, values, layer, head),
+        description=_description(weights, heads[here], (labels, key_labels), values, layer, head),
         height=side + 80 + 90 * len(sliders),
-        xaxis=token_axis(labels, side="top", title={"text": "key: looked at"}),
+        xaxis=token_axis(key_labels, side="top", title={"text": "key: looked at"}),
         yaxis=token_axis(labels, title={"text": "query: looks"}) | {"range": [len(labels) - 0.5, -0.5]},
         coloraxis=colours,
         sliders=sliders,
@@ -89,16 +96,17 @@ def _unit(matrix: np.ndarray, values: str) -> tuple[str, dict[str, Any]]:
 def _heatmap(matrix: np.ndarray, masked: np.ndarray, unit_hover: str) -> go.Heatmap:
     if matrix.dtype != np.uint8:
         matrix = np.where(masked, np.nan, matrix).astype(np.float32)
-    positions = np.arange(len(matrix), dtype=np.int16)
+    queries, keys = (np.arange(length, dtype=np.int16) for length in matrix.shape)
+    gap = 1 if max(matrix.shape) <= MOST_TICKS else 0
     return go.Heatmap(
         z=matrix,
-        x=positions,
-        y=positions,
+        x=keys,
+        y=queries,
         coloraxis="coloraxis",
         hoverongaps=False,
         hovertemplate=f"{HOVER}{unit_hover}<extra></extra>",
-        xgap=1 if len(matrix) <= MOST_TICKS else 0,
-        ygap=1 if len(matrix) <= MOST_TICKS else 0,
+        xgap=gap,
+        ygap=gap,
     )
 
 
@@ -119,7 +127,7 @@ def _mask(masked: np.ndarray) -> go.Scatter:
         fillpattern={"shape": "/", "fgcolor": "#989898", "bgcolor": "#acacac", "size": px(8), "solidity": 0.2},
         hoveron="fills",
         hoverinfo="text",
-        text=CAUSAL if np.array_equal(masked, _above_diagonal(len(masked))) else MASKED,
+        text=CAUSAL if np.array_equal(masked, _above_diagonal(masked.shape)) else MASKED,
     )
 
 
@@ -136,30 +144,42 @@ def _sliders(n_layers: int, n_heads: int, layer: int, head: int) -> list[dict]:
     return [slider("layer", layers, layer, top=20), slider("head", heads, head, top=110)]
 
 
-def _masked(weights: np.ndarray, values: str) -> np.ndarray:
-    """(T,T), True where nothing can be looked at, in any head."""
-    above = _above_diagonal(weights.shape[-1])
+def _masked(weights: np.ndarray, values: str, causal: bool) -> np.ndarray:
+    """(T,S), True where nothing can be looked at, in any head; `causal`: a triangle of zeros is taken for a mask."""
+    above = _above_diagonal(weights.shape[-2:])
     flat = weights.reshape(-1, *above.shape)
     masked = ~np.isfinite(flat).all(0)
-    if values == "weights" and not flat[:, above & ~masked].any():
+    if causal and values == "weights" and not flat[:, above & ~masked].any():
         masked |= above
     return masked
 
 
-def _above_diagonal(n_tokens: int) -> np.ndarray:
-    return np.triu(np.ones((n_tokens, n_tokens), bool), 1)
+def _above_diagonal(shape: tuple[int, ...]) -> np.ndarray:
+    return np.triu(np.ones(shape, bool), 1)
 
 
-def _check(weights: np.ndarray, labels: list[str], values: str, layer: int, head: int) -> None:
+def _key_labels(keys: Sequence[Any]) -> list[str]:
+    if isinstance(keys, str):
+        raise refuse("keys", keys, "a list of token labels, not one string")
+    return token_labels(keys)
+
+
+def _check(
+    weights: np.ndarray, labels: list[str], key_labels: list[str] | None, values: str, layer: int, head: int
+) -> None:
     shape = weights.shape
     if values not in ("weights", "scores"):
         raise refuse("values", values, "'weights' or 'scores'")
-    if weights.ndim not in (2, 4) or shape[-1] != shape[-2] or 0 in shape:
+    if weights.ndim in (2, 4) and shape[-1] != shape[-2] and key_labels is None:
+        what = "as many keys as queries; where other tokens are looked at, name them: keys=[…]"
+        raise refuse("the shape of weights", shape, what)
+    if weights.ndim not in (2, 4) or 0 in shape:
         first = {3: "; of a batch, or of heads, draw one: weights[0]", 5: "; of a batch draw one: weights[:, 0]"}
         what = "(tokens, tokens) of one sequence, or (layers, heads, tokens, tokens)"
         raise refuse("the shape of weights", shape, what + first.get(weights.ndim, ""))
-    if len(labels) != shape[-1]:
-        raise refuse("the number of tokens", len(labels), f"{shape[-1]}, as weights are {shape[-2]} × {shape[-1]}")
+    for name, found, needed in (("tokens", labels, shape[-2]), ("keys", key_labels, shape[-1])):
+        if found is not None and len(found) != needed:
+            raise refuse(f"the number of {name}", len(found), f"{needed}, as weights are {shape[-2]} × {shape[-1]}")
     if values == "scores" and weights.ndim == 4:
         raise refuse("the shape of scores", shape, "(tokens, tokens): one head at a time")
     if weights.ndim == 4 and not (0 <= layer < shape[0] and 0 <= head < shape[1]):
@@ -170,19 +190,24 @@ def _check(weights: np.ndarray, labels: list[str], values: str, layer: int, head
         beyond |= np.isfinite(weights) & ((weights < 0) | (weights > high))
     if beyond.any():
         place = tuple(np.argwhere(beyond)[0].tolist())
-        what = "a weight from 0 to 1; say values='scores' for what softmax takes" if values == "weights" else "finite"
+        what = "finite"
+        if values == "weights":
+            what = "a weight from 0 to 1 (of a model with dropout on, after eval()); or values='scores', before softmax"
         raise refuse(f"weights{list(place)}", float(weights[place]), what)
 
 
-def _description(weights: np.ndarray, matrix: np.ndarray, labels: list[str], values: str, layer: int, head: int) -> str:
-    what = "Attention scores" if values == "scores" else "Attention"
+def _description(
+    weights: np.ndarray, matrix: np.ndarray, labels: tuple[list[str], list[str]], values: str, layer: int, head: int
+) -> str:
+    what, (queries, keys) = "Attention scores" if values == "scores" else "Attention", labels
     which = ""
     if weights.ndim == 4:
         which = f", layer {layer} head {head} of {weights.shape[0]} layers with {weights.shape[1]} heads"
     last = np.where(np.isfinite(matrix[-1]), matrix[-1], -np.inf)
     share = 100 if matrix.dtype == np.uint8 else 1
     first, *others = np.argsort(-last, kind="stable")[:2]
-    looks = f"the last token ‘{labels[-1]}’ looks most at ‘{labels[first]}’ ({first}): {last[first] / share:.2f}"
+    looks = f"the last token ‘{queries[-1]}’ looks most at ‘{keys[first]}’ ({first}): {last[first] / share:.2f}"
     if others and np.isfinite(last[others[0]]):
-        looks += f", then at ‘{labels[others[0]]}’ ({others[0]}): {last[others[0]] / share:.2f}"
-    return f"{what} of {len(labels)} token{'s' * (len(labels) > 1)}{which}: {looks}."
+        looks += f", then at ‘{keys[others[0]]}’ ({others[0]}): {last[others[0]] / share:.2f}"
+    among = "" if keys is queries else f" to {len(keys)} key{'s' * (len(keys) > 1)}"
+    return f"{what} of {len(queries)} token{'s' * (len(queries) > 1)}{among}{which}: {looks}."

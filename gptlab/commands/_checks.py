@@ -68,7 +68,7 @@ def check_memory(available: int | None) -> Finding:
     return Finding(what, None if available >= NEEDED else mend)
 
 
-def check_threads(threads: int, cores: float) -> Finding:
+def check_threads(threads: int, cores: float | int) -> Finding:
     """More threads than cores wait for one another: a training then takes many times as long."""
     granted = max(1, round(cores))
     what = f"threads: torch takes {threads}, this process may use {cores:g} cores"
@@ -86,7 +86,7 @@ def free_memory() -> int | None:
     return min(bounds, default=None)
 
 
-def granted_cores() -> float:
+def granted_cores() -> float | int:
     """How many cores' time this process may take, in a container perhaps less than one."""
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     quota, _, period = _read("/sys/fs/cgroup/cpu.max").strip().partition(" ")

@@ -72,7 +72,7 @@ class Losses:
         self.file.write("\n".join([self.COLUMNS, *kept]) + "\n")
 
 
-def in_words(seconds: float) -> str:
+def in_words(seconds: float | int) -> str:
     """A time as one says it: 40 s, 12 min, 3 h 20 min."""
     minutes = round(seconds / 60)
     if seconds < 90:

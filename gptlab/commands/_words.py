@@ -20,7 +20,7 @@ def whole(at_least: int) -> Callable[[str], int]:
     return read
 
 
-def number(at_least: float, below: float = math.inf) -> Callable[[str], float]:
+def number(at_least: float | int, below: float | int = math.inf) -> Callable[[str], float]:
     """Numbers of at least so much, and below a bound."""
     bound = "" if below == math.inf else f" and below {below:g}"
 

@@ -5,6 +5,7 @@ Two processors round differently, so the last digits of a loss or a probability 
                          whole per cents in 8 bits (a heatmap's z) may differ by one step, where rounding tips over
     a text:              words and whole numbers exactly; numbers with a point, an exponent or a per cent sign
                          to 0.02, or to 2 per cent of their size; 37 % is read as 0.37
+Published weights are neither fetched nor found, so that lesson 14 runs the same whether somebody has them or not.
 Times, speeds and addresses are taken away first, by the patterns in nbval-sanitize.cfg. This file stands in the root
 because pytest does not load tests/conftest.py for `notebooks/`. It replaces a method of nbval's inner class, so
 pyproject.toml pins nbval.
@@ -13,10 +14,16 @@ pyproject.toml pins nbval.
 import base64
 import json
 import math
+import os
 import re
+import tempfile
 
 import numpy as np
 from nbval.plugin import IPyNbCell
+
+# Kernels inherit these.
+_EMPTY = tempfile.TemporaryDirectory()
+os.environ |= {"HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": _EMPTY.name}
 
 FIGURE_RELATIVE, FIGURE_ABSOLUTE = 1e-4, 1e-6
 TEXT_RELATIVE, TEXT_ABSOLUTE = 0.02, 0.02

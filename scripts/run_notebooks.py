@@ -8,6 +8,7 @@ A lesson that raises, or that writes to stderr, is not saved; the others are, ea
 import os
 import sys
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import nbformat
 from nbclient import NotebookClient
@@ -24,8 +25,10 @@ KERNEL = {"display_name": "Python 3 (ipykernel)", "language": "python", "name": 
 
 
 def run(notebook: NotebookNode, folder: Path = NOTEBOOKS) -> NotebookNode:
-    """Run all cells in a fresh kernel that starts in the folder of the lessons; the notebook is changed in place."""
-    os.environ["PYTHONHASHSEED"] = "0"  # the kernel inherits it: sets print in the same order
+    """Run all cells in a fresh kernel that starts in the folder of the lessons; the notebook is changed in place.
+
+    No weights are fetched, and none that were: what is saved is the same whoever runs it.
+    """
     client = NotebookClient(
         notebook,
         timeout=CELL_SECONDS,
@@ -34,7 +37,9 @@ def run(notebook: NotebookNode, folder: Path = NOTEBOOKS) -> NotebookNode:
         record_timing=False,
         store_widget_state=False,
     )
-    client.execute()
+    with TemporaryDirectory() as empty:
+        same = {"PYTHONHASHSEED": "0", "HF_HUB_OFFLINE": "1", "HF_HUB_CACHE": empty}  # sets print in the same order
+        client.execute(env=os.environ | same)
     return notebook
 
 

@@ -301,6 +301,9 @@ def test_the_app_shows_cross_attention_and_traces(translator):
 
 
 def test_one_matrix_needs_no_slider():
+    figure = figures.attention_heatmap(rows(3, 3, 1, 4), QUERIES)
+    assert [one.currentvalue.prefix.strip() for one in figure.layout.sliders] == ["head"]
+    assert not figures.attention_heatmap(rows(3, 3, 1, 1), QUERIES).layout.sliders
     app = apps.attention(rows(3, 3), QUERIES)
     assert len(app.children) == 2  # the line and the figure
     assert len(apps.attention(rows(3, 3, 4, 1), QUERIES).children) == 3

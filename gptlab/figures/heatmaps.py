@@ -64,8 +64,8 @@ def attention_heatmap(
     traces = [_heatmap(matrix, masked, hover) for matrix in heads]
     sliders = _sliders(*weights.shape[:2], layer, head) if weights.ndim == 4 else []
     for index, trace in enumerate(traces):
-        trace.update(visible=index // weights.shape[1] == layer if sliders else True)
-        if sliders and index % weights.shape[1] != head:
+        trace.update(visible=index // weights.shape[1] == layer if weights.ndim == 4 else True)
+        if weights.ndim == 4 and index % weights.shape[1] != head:
             trace.update(opacity=0, hoverinfo="skip")
     side = min(max(30 * len(labels), 280), 440 if sliders else 520)
     return canvas(
@@ -132,7 +132,10 @@ def _mask(masked: np.ndarray) -> go.Scatter:
 
 
 def _sliders(n_layers: int, n_heads: int, layer: int, head: int) -> list[dict]:
-    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque."""
+    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque.
+
+    Of one layer, or of one head, there is nothing to choose, and no slider.
+    """
     pairs = [(la, he) for la in range(n_layers) for he in range(n_heads)]
     every = list(range(len(pairs)))
     layers = [(str(n), [{"visible": [la == n for la, _ in pairs]}, every]) for n in range(n_layers)]
@@ -141,7 +144,9 @@ def _sliders(n_layers: int, n_heads: int, layer: int, head: int) -> list[dict]:
         opacity = [float(he == n) for _, he in pairs]
         hover = ["all" if he == n else "skip" for _, he in pairs]
         heads.append((str(n), [{"opacity": opacity, "hoverinfo": hover}, every]))
-    return [slider("layer", layers, layer, top=20), slider("head", heads, head, top=110)]
+    choices = [("layer", layers, layer), ("head", heads, head)]
+    choices = [choice for choice in choices if len(choice[1]) > 1]
+    return [slider(*choice, top=20 + 90 * place) for place, choice in enumerate(choices)]
 
 
 def _masked(weights: np.ndarray, values: str, causal: bool) -> np.ndarray:

@@ -3,10 +3,12 @@
 #   make test | test-fast | lint      everything | without lessons and browser | style
 #   make notebooks                    run all lessons anew and save them clean
 #   make model                        train the shipped model again
+#   make classroom [N=10]             N students at once on one server: failures, seconds, memory
 
 PYTHON ?= python3
 PORT ?= 8888
 BROWSER ?= yes
+N ?= 10
 # On Linux the torch of the default index is gigabytes of CUDA, so PyTorch's own index of CPU builds is asked first.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
@@ -17,7 +19,7 @@ PYTEST := $(RUN) -m pytest
 # Two workers on two cores, each on one thread.
 UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --ignore tests/browser
 
-.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks model
+.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks model classroom
 .NOTPARALLEL:
 
 lab: $(VENV)/.lab
@@ -47,6 +49,9 @@ notebooks: $(VENV)/.test
 
 model: $(VENV)/.lab
 	$(RUN) scripts/make_small_world_model.py
+
+classroom: $(VENV)/.lab
+	$(RUN) scripts/classroom.py --students=$(N)
 
 # The stamps are newer than the files that say what to install, so a second call starts at once.
 $(VENV)/.lab: pyproject.toml constraints.txt

@@ -4,6 +4,7 @@ import json
 
 import numpy as np
 import pytest
+import torch
 
 from gptlab import apps, figures
 from gptlab.tracing import trace
@@ -72,6 +73,17 @@ def test_sliders_show_the_chosen_layer_and_head_and_no_other():
     assert layers.steps[0].args[0]["visible"] == [n < 6 for n in range(12)]
     assert heads.steps[0].args[0]["opacity"] == [float(n % 6 < 2) for n in range(12)]
     assert heads.steps[0].args[0]["hoverinfo"][:4] == ["skip", "all", "skip", "skip"]
+
+
+def test_a_trace_and_whole_per_cents_are_drawn_as_numbers_are_and_a_single_head_needs_no_slider():
+    model, tok = untrained()
+    kept = trace(model, torch.tensor([[tok.end_of_text, *tok.encode(PROMPT)]]), keep={"attention"})
+    labels = list("abcdef")
+    drawn = figures.attention_arcs(kept, labels)
+    assert drawn.to_json() == figures.attention_arcs(kept.attention[:, 0].numpy(), labels).to_json()
+    whole = figures.attention_arcs(np.array([[[[100, 0], [75, 25]]]], np.uint8), ["a", "b"])
+    assert whole.data[TOPS].customdata.tolist() == [1, 0.75, 0.25]
+    assert not whole.layout.sliders
 
 
 def test_equal_tokens_keep_their_places_and_no_label_is_markup():

@@ -50,7 +50,7 @@ class Arcs(FigureApp):
         reading = self.prompt.reading
         query = None if self.query.value == ALL else self.query.value
         chosen: dict[str, Any] = {"layer": self.layer.value, "head": self.head.value, "query": query}
-        return drawn(reading.attention / 100, reading.pieces, **chosen, slides=slides)
+        return drawn(reading.attention, reading.pieces, **chosen, slides=slides)
 
 
 def attention_arcs(model: GPT, tok: Tokenizer, prompt: str, *, layer: int = 0, head: int = 0) -> FigureApp:

@@ -11,13 +11,14 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, as_array, canvas, columns, escaped, px, slider, token_axis, token_labels
+from gptlab.figures._attentions import attention_of
+from gptlab.figures._canvas import INK, canvas, columns, escaped, px, slider, token_axis, token_labels
 
 LEAST = 0.1  # smaller weights would hide the others under threads
 MOST_NAMED = 40  # labels that fit side by side when they are turned
 LINE_CHARACTERS = 80  # of labels that need no turning
 ARC_POINTS = 17
-FILL = "rgba(0, 130, 200, 0.7)"
+FILL = "rgba(40, 150, 220, 0.85)"
 PER_HEAD = 2  # traces: the arcs, and a point on top of each that says what it is
 
 
@@ -25,6 +26,7 @@ def attention_arcs(
     weights: Any,
     tokens: Sequence[Any],
     *,
+    part: str | None = None,
     layer: int = 0,
     head: int = 0,
     query: int | None = None,
@@ -32,13 +34,15 @@ def attention_arcs(
 ) -> go.Figure:
     """Draw who looks at whom as arcs over the text, those of weight 10 % and more.
 
-    weights: (T,T) from 0 to 1, or (L,H,T,T), of which `layer` and `head` are shown first. tokens: T labels, or pieces
-    of a tokenizer. query: the one position whose arcs are drawn; None draws all. slides: whether sliders that work in
-    the browser alone choose layer and head.
+    weights: (T,T) from 0 to 1, or (L,H,T,T), of which `layer` and `head` are shown first; or whole per cents in uint8;
+    or whatever else `attention_heatmap` takes, and `part` as there. tokens: T labels, or pieces of a tokenizer. query:
+    the one position whose arcs are drawn; None draws all. slides: whether sliders that work in the browser alone choose
+    layer and head.
     ValueError, naming it, for another shape, for labels that do not fit it, for weights outside 0 … 1 and for a query,
     layer or head that is not there.
     """
-    weights, labels = as_array(weights, np.float64), token_labels(tokens)
+    weights, labels = attention_of(weights, part), token_labels(tokens)
+    weights = weights.astype(np.float64) / (100 if weights.dtype == np.uint8 else 1)
     _check(weights, labels, layer, head, query)
     all_heads = weights.reshape(-1, *weights.shape[-2:])
     n_heads = weights.shape[1] if weights.ndim == 4 else 1
@@ -50,16 +54,15 @@ def attention_arcs(
         visible = not slides or number // n_heads == layer
         for trace in _arcs(matrix, labels, query):
             traces.append(trace.update(visible=visible, opacity=float(shown), hoverinfo=None if shown else "skip"))
-    ahead = bool((np.triu(all_heads, 1) >= LEAST).any())
-    top = 1.15 * _height(max(len(labels) - 1, 1))
-    words, below = _words(labels)
-    sliders = _sliders(*weights.shape[:2], layer, head, below) if slides else []
+    above, beneath = _reach(np.tril(all_heads)) or 1.0, _reach(np.triu(all_heads, 1))
+    words, words_px = _words(labels)
+    sliders = _sliders(*weights.shape[:2], layer, head, words_px) if slides else []
     return canvas(
         traces,
         description=_description(weights, all_heads[here], labels, layer, head, query),
-        height=320 + 120 * ahead + below + 90 * len(sliders),
+        height=320 + 120 * bool(beneath) + words_px + 90 * len(sliders),
         xaxis=words,
-        yaxis={"visible": False, "fixedrange": True, "range": [-top if ahead else 0, top]},
+        yaxis={"visible": False, "fixedrange": True, "range": [-beneath, above]},
         shapes=[{"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": INK}}],
         sliders=sliders,
         showlegend=False,
@@ -116,6 +119,12 @@ def _height(distance: int) -> float:
     return max(distance, 0.4) ** 0.7
 
 
+def _reach(weights: np.ndarray) -> float:
+    """How far from the line the arcs of all heads come; 0 if there are none."""
+    _, queries, keys = np.nonzero(weights >= LEAST)
+    return 1.1 * _height(int(abs(queries - keys).max())) if len(queries) else 0.0
+
+
 def _side(query: int, key: int) -> int:
     return 1 if key <= query else -1
 
@@ -132,8 +141,11 @@ def _words(labels: list[str]) -> tuple[dict[str, Any], int]:
     return axis | {"tickangle": 45}, 30 + 7 * longest
 
 
-def _sliders(n_layers: int, n_heads: int, layer: int, head: int, below: int) -> list[dict]:
-    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque."""
+def _sliders(n_layers: int, n_heads: int, layer: int, head: int, words_px: int) -> list[dict]:
+    """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque.
+
+    Of one layer, or of one head, there is nothing to choose, and no slider.
+    """
     owners = [(la, he) for la in range(n_layers) for he in range(n_heads) for _ in range(PER_HEAD)]
     every = list(range(len(owners)))
     layers = [(str(n), [{"visible": [la == n for la, _ in owners]}, every]) for n in range(n_layers)]
@@ -142,7 +154,9 @@ def _sliders(n_layers: int, n_heads: int, layer: int, head: int, below: int) -> 
         opacity = [float(he == n) for _, he in owners]
         hover = ["all" if he == n and k % PER_HEAD else "skip" for k, (_, he) in enumerate(owners)]
         heads.append((str(n), [{"opacity": opacity, "hoverinfo": hover}, every]))
-    return [slider("layer", layers, layer, top=below), slider("head", heads, head, top=below + 90)]
+    choices = [("layer", layers, layer), ("head", heads, head)]
+    choices = [choice for choice in choices if len(choice[1]) > 1]
+    return [slider(*choice, top=words_px + 90 * place) for place, choice in enumerate(choices)]
 
 
 def _check(weights: np.ndarray, labels: list[str], layer: int, head: int, query: int | None) -> None:

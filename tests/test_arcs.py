@@ -73,6 +73,8 @@ def test_sliders_show_the_chosen_layer_and_head_and_no_other():
     assert layers.steps[0].args[0]["visible"] == [n < 6 for n in range(12)]
     assert heads.steps[0].args[0]["opacity"] == [float(n % 6 < 2) for n in range(12)]
     assert heads.steps[0].args[0]["hoverinfo"][:4] == ["skip", "all", "skip", "skip"]
+    assert [bool(template) for template in heads.steps[0].args[0]["hovertemplate"][:4]] == [False, True, False, False]
+    assert [bool(trace.hovertemplate) for trace in figure.data] == [False] * 5 + [True] + [False] * 5 + [True]
 
 
 def test_a_trace_and_whole_per_cents_are_drawn_as_numbers_are_and_a_single_head_needs_no_slider():

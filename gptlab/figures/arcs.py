@@ -19,6 +19,9 @@ MOST_NAMED = 40  # labels that fit side by side when they are turned
 LINE_CHARACTERS = 80  # of labels that need no turning
 ARC_POINTS = 17
 FILL = "rgba(40, 150, 220, 0.85)"
+HOVER = "%{text}: %{customdata:.0%}<extra></extra>"
+# Of a head that is not shown: what is asked for by a template is said whatever hoverinfo says, so that goes as well.
+SILENT, SPEAKING = {"hoverinfo": "skip", "hovertemplate": ""}, {"hoverinfo": "all", "hovertemplate": HOVER}
 PER_HEAD = 2  # traces: the arcs, and a point on top of each that says what it is
 
 
@@ -52,8 +55,9 @@ def attention_arcs(
     for number, matrix in enumerate(all_heads if slides else all_heads[here : here + 1]):
         shown = not slides or number % n_heads == head
         visible = not slides or number // n_heads == layer
-        for trace in _arcs(matrix, labels, query):
-            traces.append(trace.update(visible=visible, opacity=float(shown), hoverinfo=None if shown else "skip"))
+        ribbons, tops = _arcs(matrix, labels, query)
+        tops.update(SPEAKING if shown else SILENT)
+        traces += [trace.update(visible=visible, opacity=float(shown)) for trace in (ribbons, tops)]
     above, beneath = _reach(np.tril(all_heads)) or 1.0, _reach(np.triu(all_heads, 1))
     words, words_px = _words(labels)
     sliders = _sliders(*weights.shape[:2], layer, head, words_px) if slides else []
@@ -93,7 +97,6 @@ def _arcs(matrix: np.ndarray, labels: list[str], query: int | None) -> tuple[go.
         text=[f"query ‘{escaped(labels[i])}’ ({i}) → key ‘{escaped(labels[j])}’ ({j})" for i, j in looks],
         mode="markers",
         marker={"size": px(14), "color": "rgba(0, 0, 0, 0)"},
-        hovertemplate="%{text}: %{customdata:.0%}<extra></extra>",
     )
     return ribbons, tops
 
@@ -151,9 +154,9 @@ def _sliders(n_layers: int, n_heads: int, layer: int, head: int, words_px: int) 
     layers = [(str(n), [{"visible": [la == n for la, _ in owners]}, every]) for n in range(n_layers)]
     heads = []
     for n in range(n_heads):
-        opacity = [float(he == n) for _, he in owners]
-        hover = ["all" if he == n and k % PER_HEAD else "skip" for k, (_, he) in enumerate(owners)]
-        heads.append((str(n), [{"opacity": opacity, "hoverinfo": hover}, every]))
+        said = [SPEAKING if he == n and k % PER_HEAD else SILENT for k, (_, he) in enumerate(owners)]
+        shown = {"opacity": [float(he == n) for _, he in owners]}
+        heads.append((str(n), [shown | {key: [one[key] for one in said] for key in SILENT}, every]))
     choices = [("layer", layers, layer), ("head", heads, head)]
     choices = [choice for choice in choices if len(choice[1]) > 1]
     return [slider(*choice, top=words_px + 90 * place) for place, choice in enumerate(choices)]

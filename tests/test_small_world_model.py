@@ -33,9 +33,9 @@ def written(shipped):
     model, tok = shipped
     begin = torch.full((WRITTEN, 1), tok.end_of_text)
     with unchecked():
-        # top_p leaves out the last 2 % of each choice, where what was never seen has its small share.
+        # top_p leaves out the last 5 % of each choice, where what was never seen has its small share.
         rows = gptlab.sample(
-            model, begin, model.config.context_length, top_p=0.98, generator=0, stop_token=tok.end_of_text
+            model, begin, model.config.context_length, top_p=0.95, generator=0, stop_token=tok.end_of_text
         )
     texts = [tok.decode(row) for row in rows.tolist()]
     return [text.split(END)[1] + END for text in texts]

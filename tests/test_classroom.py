@@ -79,11 +79,11 @@ def test_pages_that_processes_share_are_counted_once():
     assert classroom.pss(parent.pid) == 0  # it has ended
 
 
-def test_how_many_fit_is_counted_by_the_mean_of_the_peaks():
+def test_how_many_fit_is_counted_by_the_mean_of_the_peaks_and_what_the_server_gained():
     students = [Student(name, [], None, peak=peak) for name, peak in (("a", 250.0), ("b", 350.0))]
-    said = list(classroom.report(students, [Stage("lesson", 12.0, [200.0, 300.0])], server=150.0))
+    said = list(classroom.report(students, [Stage("lesson", 12.0, [200.0, 300.0])], server=(100.0, 200.0)))
     assert "lesson       12.0      250      300" in said
-    assert said[-2:] == ["49 students on one server", "33 students with a server each, as on a hub"]
+    assert said[-2:] == ["42 students on one server", "33 students with a server each, as on a hub"]
 
 
 def test_make_says_how_many():

@@ -53,6 +53,7 @@ def test_a_model_that_is_not_trained_yet_can_be_looked_at():
     figure = figures.training_film(NONE, [Frame(0, " the the", WEIGHTS)], "The cat", TOKENS)
     assert words(figure).startswith("Not trained yet. After step 0 it writes: The cat| the the")
     assert not figure.layout.sliders and len(figure.data) == 7
+    assert all(np.isnan(line.y).all() and len(line.y) == 1 for line in figure.data[:4])
     json.loads(figure.to_json(), parse_constant=lambda name: pytest.fail(name))
 
 

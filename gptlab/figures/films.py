@@ -31,6 +31,7 @@ from gptlab.figures._canvas import (
 
 TEXT_CHARACTERS = 88
 TEXT_LINES = 4
+NOWHERE = np.zeros(1), np.full(1, np.nan)  # beside a colour bar Plotly stumbles over axes without any point
 CURVES = ("training", "validation", "floor", "learning rate")
 
 
@@ -108,17 +109,18 @@ def _check(curves: Curves, frames: Sequence[Frame], n_tokens: int) -> None:
 
 
 def _curves(curves: Curves) -> list[go.Scatter]:
-    """Always four lines, so that an app can change them in place; one without numbers is not drawn."""
+    """Always four lines, so that an app can change them in place; one without numbers is there and not seen."""
     lines = {"training": BLUE, "validation": VERMILION, "floor": GREEN, "learning rate": PURPLE}
     traces = []
     for name, values in zip(CURVES, curves[1:], strict=True):
         there = np.isfinite(values)
+        x, y = (curves.steps[there], values[there]) if there.any() else NOWHERE
         axes = {"xaxis": "x2", "yaxis": "y2"} if name == "learning rate" else {}
         line = {"color": lines[name], "width": 2, "dash": "dash" if name == "floor" else "solid"}
         traces.append(
             go.Scatter(
-                x=curves.steps[there].astype(np.float32),
-                y=values[there].astype(np.float32),
+                x=x.astype(np.float32),
+                y=y.astype(np.float32),
                 name=name,
                 mode="lines+markers" if name == "validation" else "lines",
                 line=line,

@@ -114,7 +114,8 @@ def _between(losses: np.ndarray | None, starts: list[int], widths: list[int], n_
 def _description(labels: list[str], losses: np.ndarray | None) -> str:
     pairs = [f"‘{one}’ → ‘{other}’" for one, other in zip(labels, labels[1:], strict=False)]
     listed = ", ".join([*pairs[:8], *["…"][: len(pairs) > 8]])
-    said = f"{len(labels)} tokens, {len(pairs)} target{'s' * (len(pairs) > 1)}, each the token after the one just read: {listed}."
+    targets = f"{len(pairs)} target{'s' * (len(pairs) > 1)}"
+    said = f"{len(labels)} tokens, {targets}, each the token after the one just read: {listed}."
     if losses is not None:
         said += f" Loss in nats: sum {losses.sum():.2f}, mean {losses.mean():.2f}."
     return said

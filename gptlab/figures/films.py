@@ -29,7 +29,7 @@ from gptlab.figures._canvas import (
     token_labels,
 )  # fmt: skip
 
-TEXT_CHARACTERS = 88
+TEXT_CHARACTERS = 70
 TEXT_LINES = 4
 NOWHERE = np.zeros(1), np.full(1, np.nan)  # beside a colour bar Plotly stumbles over axes without any point
 CURVES = ("training", "validation", "floor", "learning rate")
@@ -76,20 +76,26 @@ def training_film(
         for number, frame in enumerate(frames)
     ]
     loss = {"title": {"text": "loss (nats per token)"}, "rangemode": "tozero", "linecolor": INK, "domain": [0.52, 1]}
-    rate = {"title": {"text": "rate"}, "rangemode": "tozero", "linecolor": INK, "domain": [0.27, 0.4], "nticks": 3}
+    rate = {
+        "title": {"text": "learning<br>rate"},
+        "rangemode": "tozero",
+        "linecolor": INK,
+        "domain": [0.27, 0.4],
+        "nticks": 3,
+    }
     return canvas(
         traces,
         description=_description(curves, frames[shown], prompt, labels),
         height=600 + 110 * (len(frames) > 1),
-        xaxis={"domain": [0, 0.5], "matches": "x2", "showticklabels": False},
+        xaxis={"domain": [0, 0.45], "matches": "x2", "showticklabels": False},
         yaxis=loss,
-        xaxis2={"domain": [0, 0.5], "anchor": "y2", "title": {"text": "step"}, "rangemode": "tozero"},
-        yaxis2=rate | {"anchor": "x2"},
+        xaxis2={"domain": [0, 0.45], "anchor": "y2", "title": {"text": "step"}, "rangemode": "tozero"},
+        yaxis2=rate,
         xaxis3=token_axis(labels, side="top", anchor="y3", domain=[0.66, 1]),
         yaxis3=token_axis(labels, anchor="x3", domain=[0.27, 0.86]) | {"range": [len(labels) - 0.5, -0.5]},
         xaxis4={"domain": [0, 1], "anchor": "y4", "range": [0, 1], "visible": False, "fixedrange": True},
         yaxis4={"domain": [0, 0.14], "anchor": "x4", "range": [-1, 0], "visible": False, "fixedrange": True},
-        sliders=[slider("after step", steps, shown, top=10)] if len(frames) > 1 else [],
+        sliders=[slider("after step", steps, shown, top=24)] if len(frames) > 1 else [],
         showlegend=True,
     )
 
@@ -122,6 +128,7 @@ def _curves(curves: Curves) -> list[go.Scatter]:
                 x=x.astype(np.float32),
                 y=y.astype(np.float32),
                 name=name,
+                showlegend=name != "learning rate",
                 mode="lines+markers" if name == "validation" else "lines",
                 line=line,
                 marker={"size": px(6)},

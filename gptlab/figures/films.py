@@ -75,14 +75,9 @@ def training_film(
         (f"{frame.step}", [{"visible": always + [one == number for one in range(len(frames)) for _ in range(3)]}])
         for number, frame in enumerate(frames)
     ]
-    loss = {"title": {"text": "loss (nats per token)"}, "rangemode": "tozero", "linecolor": INK, "domain": [0.52, 1]}
-    rate = {
-        "title": {"text": "learning<br>rate"},
-        "rangemode": "tozero",
-        "linecolor": INK,
-        "domain": [0.27, 0.4],
-        "nticks": 3,
-    }
+    from_zero = {"rangemode": "tozero", "linecolor": INK}
+    loss = from_zero | {"title": {"text": "loss (nats per token)"}, "domain": [0.52, 1]}
+    rate = from_zero | {"title": {"text": "learning<br>rate"}, "domain": [0.27, 0.4], "nticks": 3, "anchor": "x2"}
     return canvas(
         traces,
         description=_description(curves, frames[shown], prompt, labels),

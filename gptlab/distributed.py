@@ -59,6 +59,7 @@ def joined(device: torch.device) -> Iterator[Team | None]:
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
         yield Team()
+        distributed.barrier()  # nobody leaves while another still speaks
     finally:
         distributed.destroy_process_group()
 

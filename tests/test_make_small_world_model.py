@@ -33,8 +33,8 @@ def test_it_ends_in_a_model_with_its_tokenizer_and_its_curve(make, tmp_path):
     model, tok = gptlab.load(tmp_path / "out")
     assert model.config.d_model == 8 and tok.vocab_size == model.config.vocab_size
     record = json.loads((tmp_path / "out" / "curve.json").read_text())
-    assert [row["step"] for row in record["rows"]] == [40, 50, 80, 96, 112]  # 96 and 16 steps
-    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, False, True, True]
+    assert [row["step"] for row in record["rows"]] == [40, 50, 80, 96, 100, 112]  # 96 and 16 steps
+    assert [row["val_loss"] is None for row in record["rows"]] == [False, True, False, False, True, False]
     assert all(one["tokens"] < other["tokens"] for one, other in pairwise(record["rows"]))
     assert record["rows"][0]["loss"] > record["rows"][-1]["loss"] > record["rows"][-1]["floor"] > 0
     assert record["result"]["gap"] == pytest.approx(record["result"]["loss"] - record["result"]["floor"], abs=2e-5)

@@ -54,3 +54,11 @@ def open_again_without_kernel(server: Server, browser: Browser) -> Iterator[Call
             return stack.enter_context(opened(server, browser, lab.notebook, kernel=False))
 
         yield open_
+
+
+@pytest.fixture(scope="module")
+def ran(request: pytest.FixtureRequest, open_notebook: Callable[[str], Lab]) -> Lab:
+    """The module's LESSON, opened on a fresh profile and run once, for the tests that only look or move a control."""
+    lab = open_notebook(request.module.LESSON)
+    lab.run_all()
+    return lab

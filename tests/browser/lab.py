@@ -15,6 +15,7 @@ RUN_MS = 300_000  # ten times what a lesson may take
 CHANGE_MS = 20_000
 expect.set_options(timeout=CHANGE_MS)  # five seconds are little on a busy machine
 
+BROKEN = "Error displaying widget"
 PANEL = "jupyterapp.shell.currentWidget"
 # The elements by which a kind of figure is known once it is drawn.
 DRAWN_AS = {
@@ -87,6 +88,10 @@ class Lab:
             if any(kind in output.get("data", {}) for output in cell.get("outputs", ()))
         ]
 
+    def cell_with(self, words: str) -> int:
+        """The first cell with these words in its source."""
+        return next(number for number, cell in enumerate(self.cells) if words in "".join(cell["source"]))
+
     def output(self, number: int) -> Locator:
         """The output of a cell, scrolled to; JupyterLab learns how high cells are as it draws them, so not at once."""
         output = self.page.locator(f".jp-Cell[data-windowed-list-index='{number}'] .jp-Cell-outputWrapper")
@@ -113,6 +118,14 @@ class Lab:
         figure.scroll_into_view_if_needed()
         expect(figure).to_be_visible()
         return app, figure
+
+
+def assert_it_ran(lab: Lab, *, figures: int) -> None:
+    """No cell failed, at least so many figures are drawn, and nothing went wrong on the page."""
+    assert lab.errors == []
+    assert sum(lab.figures(number).count() for number in lab.figure_cells()) >= figures
+    expect(lab.page.get_by_text(BROKEN)).to_have_count(0)
+    assert lab.problems == []
 
 
 def labelled(where: Page | Locator, control: str) -> Locator:

@@ -1,21 +1,12 @@
 """Lesson 00 in a real JupyterLab: what a newcomer sees, does and finds again."""
 
-import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import drawn, press, wait_for_change, wait_for_words
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change, wait_for_words
 
 LESSON = "00_start_here.ipynb"
 BROKEN = "Error displaying widget"
 OTHER_PROMPT = "Clara found two"
-
-
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    """The lesson opened on a fresh profile and run once, for the tests that only look or move a control."""
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
 
 
 def assert_still_figures_stand_there(lab) -> None:
@@ -37,9 +28,7 @@ def test_before_any_run_the_still_figures_stand_there(open_notebook):
 
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert sum(ran.figures(number).count() for number in ran.figure_cells()) >= 3  # tokens, attention, bars
-    assert_nothing_went_wrong(ran)
+    assert_it_ran(ran, figures=3)
 
 
 def test_nobody_is_asked_about_news_or_updates(ran):

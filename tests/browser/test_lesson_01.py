@@ -1,32 +1,20 @@
 """Lesson 01 in a real JupyterLab: the table grows, a sentence is scored, the memory of a network is lengthened."""
 
-import pytest
-from playwright.sync_api import Locator, expect
+from playwright.sync_api import Locator
 
-from tests.browser.lab import Lab, drawn, press, wait_for_change, wait_until
+from tests.browser.lab import Lab, assert_it_ran, drawn, press, wait_for_change, wait_until
 
 LESSON = "01_language_models.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def app_of(lab: Lab, call: str, control: str) -> tuple[Locator, Locator]:
     """The app that a cell with this call shows, scrolled to, and its bars."""
-    lab.show_cell(next(number for number, cell in enumerate(lab.cells) if call in "".join(cell["source"])))
+    lab.show_cell(lab.cell_with(call))
     return lab.app_with(control, "bar")
 
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert len(ran.figure_cells()) == 7
-    assert all(ran.figures(number).count() for number in ran.figure_cells())
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=7)
 
 
 def test_one_word_more_makes_every_table_larger(ran):

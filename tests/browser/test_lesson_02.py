@@ -1,23 +1,15 @@
 """Lesson 02 in a real JupyterLab: the merges' slider, and one text cut by two tokenizers."""
 
-import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import Lab, drawn, press, wait_for_change, wait_for_words
+from tests.browser.lab import Lab, assert_it_ran, drawn, press, wait_for_change, wait_for_words
 
 LESSON = "02_tokenization.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def app_of(lab: Lab, call: str) -> tuple[Locator, Locator]:
     """The live output of the cell that makes this call, and its figure."""
-    number = next(number for number, cell in enumerate(lab.cells) if call in "".join(cell["source"]))
+    number = lab.cell_with(call)
     app = lab.output(number)
     expect(app.locator("input[type=text]")).to_be_visible()
     return app, lab.figures(number).last
@@ -30,10 +22,7 @@ def type_into(app: Locator, text: str) -> None:
 
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert sum(ran.figures(number).count() for number in ran.figure_cells()) >= 8
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=8)
 
 
 def test_the_merges_slider_moved_by_keyboard_makes_the_next_token(ran):

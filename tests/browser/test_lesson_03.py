@@ -3,28 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import drawn, press, wait_for_change, wait_for_words
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change, wait_for_words
 
 LESSON = "03_embeddings.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    for number in ran.figure_cells():
-        expect(ran.figures(number)).to_have_count(1)
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=9)
 
 
 def test_the_slider_moved_by_keyboard_shows_one_neighbour_more(ran):
-    ran.show_cell(cell_with(ran, "nearest_words"))
+    ran.show_cell(ran.cell_with("apps.nearest_words("))
     app, figure = ran.app_with("neighbours", "bar")
     before = drawn(figure)
     press(app, "neighbours", "ArrowRight")
@@ -33,7 +22,7 @@ def test_the_slider_moved_by_keyboard_shows_one_neighbour_more(ran):
 
 
 def test_neighbours_follow_what_is_typed_and_a_strange_word_is_answered_in_a_sentence(ran):
-    ran.show_cell(cell_with(ran, "nearest_words"))
+    ran.show_cell(ran.cell_with("apps.nearest_words("))
     app, figure = ran.app_with("neighbours", "bar")
     box = app.locator("input[type=text]")
     box.fill("happy")
@@ -47,7 +36,7 @@ def test_neighbours_follow_what_is_typed_and_a_strange_word_is_answered_in_a_sen
 
 
 def test_the_map_is_turned_by_keyboard(ran):
-    ran.show_cell(cell_with(ran, "word_map"))
+    ran.show_cell(ran.cell_with("apps.word_map("))
     app, figure = ran.app_with("turned by", "scatter")
     before = drawn(figure)
     press(app, "turned by", "ArrowRight")
@@ -57,7 +46,7 @@ def test_the_map_is_turned_by_keyboard(ran):
 
 
 def test_searching_the_map_rings_the_word(ran):
-    ran.show_cell(cell_with(ran, "word_map"))
+    ran.show_cell(ran.cell_with("apps.word_map("))
     app, figure = ran.app_with("search", "scatter")
     assert not drawn(figure)[-1]["x"]
     before = drawn(figure)
@@ -69,7 +58,7 @@ def test_searching_the_map_rings_the_word(ran):
 @pytest.mark.parametrize(("figure_of", "layer"), [("nearest_words", "bar"), ("word_map", "scatter")])
 def test_before_any_run_the_sliders_of_the_still_figures_work(open_notebook, figure_of, layer):
     lab = open_notebook(LESSON)
-    figure = lab.figures(cell_with(lab, figure_of)).first
+    figure = lab.figures(lab.cell_with(f"apps.{figure_of}(")).first
     before = drawn(figure)
     assert before[0]["type"] == layer
     rail = figure.locator(".slider-rail-touch-rect")
@@ -77,8 +66,3 @@ def test_before_any_run_the_sliders_of_the_still_figures_work(open_notebook, fig
     rail.click(position={"x": 0.3 * box["width"], "y": box["height"] / 2})
     assert wait_for_change(figure, before)[0]["x"] != before[0]["x"]
     assert lab.problems == []
-
-
-def cell_with(lab, words: str) -> int:
-    """The first cell that calls that function of the package."""
-    return next(number for number, cell in enumerate(lab.cells) if f"apps.{words}(" in "".join(cell["source"]))

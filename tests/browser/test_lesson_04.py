@@ -1,31 +1,17 @@
 """Lesson 04 in a real JupyterLab: attention stepped through by key, and its arcs changed."""
 
-import pytest
-from playwright.sync_api import expect
-
-from tests.browser.lab import drawn, press, wait_for_change
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change
 
 LESSON = "04_causal_attention.ipynb"
 SHOWN = "figure => figure._fullData.filter(trace => trace.type === 'heatmap' && trace.visible === true).length"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert len(ran.figure_cells()) >= 11
-    assert all(ran.figures(number).count() for number in ran.figure_cells())
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=11)
 
 
 def test_a_step_by_key_adds_a_column_and_another_query_other_numbers(ran):
-    ran.show_cell(cell_with(ran, "apps.attention_steps"))
+    ran.show_cell(ran.cell_with("apps.attention_steps"))
     app, figure = ran.app_with("step", "heatmap")
     assert figure.evaluate(SHOWN) == 1
     press(app, "step", "ArrowRight")
@@ -37,7 +23,7 @@ def test_a_step_by_key_adds_a_column_and_another_query_other_numbers(ran):
 
 
 def test_another_layer_has_other_arcs_and_one_word_fewer(ran):
-    ran.show_cell(cell_with(ran, "apps.attention_arcs"))
+    ran.show_cell(ran.cell_with("apps.attention_arcs"))
     app, figure = ran.app_with("words that look")
     before = drawn(figure)
     press(app, "layer", "ArrowLeft")
@@ -45,7 +31,3 @@ def test_another_layer_has_other_arcs_and_one_word_fewer(ran):
     press(app, "words that look", "End")
     assert len(wait_for_change(figure, other)[1]["x"]) < len(other[1]["x"])
     assert ran.problems == []
-
-
-def cell_with(lab, words: str) -> int:
-    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))

@@ -1,31 +1,19 @@
 """Lesson 05 in a real JupyterLab: heads enlarged by key and by click, and silenced by a tick."""
 
-import pytest
 from playwright.sync_api import Locator, expect
 
-from tests.browser.lab import CHANGE_MS, drawn, press, wait_for_change
+from tests.browser.lab import CHANGE_MS, assert_it_ran, drawn, press, wait_for_change
 
 LESSON = "05_many_heads.ipynb"
 RANGE = "figure => figure._fullLayout.xaxis.range"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert len(ran.figure_cells()) >= 9
-    assert all(ran.figures(number).count() for number in ran.figure_cells())
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=9)
 
 
 def test_an_arrow_key_enlarges_a_head_and_home_brings_all_back(ran):
-    ran.show_cell(cell_with(ran, "apps.all_heads"))
+    ran.show_cell(ran.cell_with("apps.all_heads"))
     app, figure = ran.app_with("enlarge", "heatmap")
     whole = figure.evaluate(RANGE)
     press(app, "enlarge", "ArrowRight")
@@ -37,7 +25,7 @@ def test_an_arrow_key_enlarges_a_head_and_home_brings_all_back(ran):
 
 
 def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
-    ran.show_cell(cell_with(ran, "apps.all_heads"))
+    ran.show_cell(ran.cell_with("apps.all_heads"))
     app, figure = ran.app_with("enlarge", "heatmap")
     whole = figure.evaluate(RANGE)
     click(figure, 0.85, 0.18)  # the lower left of the last map of the first row
@@ -50,7 +38,7 @@ def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
 
 
 def test_the_space_key_silences_a_head(ran):
-    ran.show_cell(cell_with(ran, "apps.ablate_heads"))
+    ran.show_cell(ran.cell_with("apps.ablate_heads"))
     app, figure = ran.app_with("silence", "bar")
     before = drawn(figure)
     app.locator("label", has_text="0.0").locator("input[type=checkbox]").press("Space")
@@ -58,10 +46,6 @@ def test_the_space_key_silences_a_head(ran):
     assert after[0]["x"][0] == before[0]["x"][0], "the whole model's first choice stays"
     assert after[3]["y"][0] > before[3]["y"][0], "the loss rises"
     assert ran.problems == []
-
-
-def cell_with(lab, words: str) -> int:
-    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))
 
 
 def click(figure: Locator, x: float, y: float) -> None:

@@ -3,28 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import drawn, press, wait_for_change
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change
 
 LESSON = "06_the_block.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert len(ran.figure_cells()) >= 8
-    assert all(ran.figures(number).count() for number in ran.figure_cells())
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=8)
 
 
 def test_the_factor_moved_by_keyboard_changes_the_vector_and_not_its_norm(ran):
-    ran.show_cell(cell_with(ran, "apps.layer_norm"))
+    ran.show_cell(ran.cell_with("apps.layer_norm"))
     app, figure = ran.app_with("factor", "bar")
     before = drawn(figure)
     press(app, "factor", "ArrowRight")
@@ -36,7 +25,7 @@ def test_the_factor_moved_by_keyboard_changes_the_vector_and_not_its_norm(ran):
 
 
 def test_the_lens_is_coloured_by_another_probability_by_keyboard(ran):
-    ran.show_cell(cell_with(ran, "apps.logit_lens"))
+    ran.show_cell(ran.cell_with("apps.logit_lens"))
     app, figure = ran.app_with("colour", "heatmap")
     before = drawn(figure)
     app.locator("button", has_text="the token shown").press("Space")
@@ -47,7 +36,7 @@ def test_the_lens_is_coloured_by_another_probability_by_keyboard(ran):
 
 
 def test_another_model_is_counted_by_keyboard_and_a_slider_makes_it_ones_own(ran):
-    ran.show_cell(cell_with(ran, "apps.parameter_counter"))
+    ran.show_cell(ran.cell_with("apps.parameter_counter"))
     app, figure = ran.app_with("vocabulary", "bar")
     before = drawn(figure)
     press(app, "model", "ArrowRight")
@@ -61,7 +50,7 @@ def test_another_model_is_counted_by_keyboard_and_a_slider_makes_it_ones_own(ran
 
 def test_before_any_run_the_menu_of_the_still_figure_counts_gpt_3(open_notebook):
     lab = open_notebook(LESSON)
-    counter = cell_with(lab, "apps.parameter_counter")
+    counter = lab.cell_with("apps.parameter_counter")
     for number in lab.figure_cells():  # from one to the next: JupyterLab only guesses where what it never drew would be
         if number <= counter:
             figure = lab.figures(number).first
@@ -71,7 +60,3 @@ def test_before_any_run_the_menu_of_the_still_figure_counts_gpt_3(open_notebook)
     wait_for_change(figure, before)
     expect(figure.locator(".gtitle")).to_have_text("GPT-3: 174,604,259,328 parameters")
     assert lab.problems == []
-
-
-def cell_with(lab, words: str) -> int:
-    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))

@@ -3,28 +3,17 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import drawn, press, wait_for_change, wait_for_words
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change, wait_for_words
 
 LESSON = "08_decoding.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    for number in ran.figure_cells():
-        expect(ran.figures(number)).to_have_count(1)
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    assert ran.problems == []
+    assert_it_ran(ran, figures=7)
 
 
 def test_the_tree_grows_by_keyboard_and_width_1_is_a_single_line(ran):
-    ran.show_cell(cell_with(ran, "apps.beam_tree"))
+    ran.show_cell(ran.cell_with("apps.beam_tree"))
     app, figure = ran.app_with("width", "scatter")
     before = drawn(figure)
     press(app, "steps", "Home")
@@ -39,7 +28,7 @@ def test_the_tree_grows_by_keyboard_and_width_1_is_a_single_line(ran):
 
 
 def test_the_search_follows_what_is_typed(ran):
-    ran.show_cell(cell_with(ran, "apps.beam_tree"))
+    ran.show_cell(ran.cell_with("apps.beam_tree"))
     app, figure = ran.app_with("width", "scatter")
     app.locator("input[type=text]").fill("There was")
     wait_for_words(figure, ["␣once"])
@@ -48,7 +37,7 @@ def test_the_search_follows_what_is_typed(ran):
 
 @pytest.mark.parametrize(("slider", "key"), [("temperature", "ArrowRight"), ("top-p", "ArrowLeft"), ("top-k", "Home")])
 def test_each_of_three_sliders_changes_what_is_drawn_from(ran, slider, key):
-    ran.show_cell(cell_with(ran, "apps.sampling_cut"))
+    ran.show_cell(ran.cell_with("apps.sampling_cut"))
     app, figure = ran.app_with("top-p", "bar")
     before = drawn(figure)
     press(app, slider, key)
@@ -57,7 +46,7 @@ def test_each_of_three_sliders_changes_what_is_drawn_from(ran, slider, key):
 
 
 def test_the_button_measures_here(ran):
-    ran.show_cell(cell_with(ran, "apps.cache_speed"))
+    ran.show_cell(ran.cell_with("apps.cache_speed"))
     button = ran.page.get_by_role("button", name="Measure here")
     app = ran.page.locator(".jp-Cell-outputWrapper").filter(has=button)
     button.press("Enter")
@@ -68,7 +57,3 @@ def test_the_button_measures_here(ran):
 def tokens(traces: list[dict]) -> list[str]:
     """The texts in sight that are written at a point."""
     return [text for trace in traces if trace["x"] and isinstance(trace["text"], list) for text in trace["text"]]
-
-
-def cell_with(lab, words: str) -> int:
-    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))

@@ -3,33 +3,19 @@
 import pytest
 from playwright.sync_api import expect
 
-from tests.browser.lab import drawn, press, wait_for_change, wait_for_words
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change, wait_for_words
 
 LESSON = "14_the_real_gpt2.ipynb"
 
 
-@pytest.fixture(scope="module")
-def ran(open_notebook):
-    lab = open_notebook(LESSON)
-    lab.run_all()
-    return lab
-
-
-def cell_with(lab, words: str) -> int:
-    return next(number for number, cell in enumerate(lab.cells) if words in "".join(cell["source"]))
-
-
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert ran.errors == []
-    assert sum(ran.figures(number).count() for number in ran.figure_cells()) >= 8  # what writes is text alone
-    expect(ran.page.get_by_text("Error displaying widget")).to_have_count(0)
-    expect(ran.output(cell_with(ran, "gptlab.load(source)"))).to_contain_text("small world's model")
-    assert ran.problems == []
+    assert_it_ran(ran, figures=8)
+    expect(ran.output(ran.cell_with("gptlab.load(source)"))).to_contain_text("small world's model")
 
 
 def test_what_is_typed_is_cut_by_both_tokenizers(ran):
-    strips = ran.figures(cell_with(ran, "apps.token_strips")).first
-    box = ran.output(cell_with(ran, "apps.token_strips")).locator("input[type=text]").first
+    strips = ran.figures(ran.cell_with("apps.token_strips")).first
+    box = ran.output(ran.cell_with("apps.token_strips")).locator("input[type=text]").first
     box.fill("the garden")
     box.press("Enter")
     wait_for_words(strips, ["garden"])
@@ -45,7 +31,7 @@ def test_what_is_typed_is_cut_by_both_tokenizers(ran):
     ],
 )
 def test_an_arrow_key_on_a_slider_changes_the_picture(ran, app, control, kind):
-    ran.show_cell(cell_with(ran, app))
+    ran.show_cell(ran.cell_with(app))
     live, figure = ran.app_with(control, kind)
     before = drawn(figure)
     press(live, control, "ArrowRight")
@@ -54,7 +40,7 @@ def test_an_arrow_key_on_a_slider_changes_the_picture(ran, app, control, kind):
 
 
 def test_the_lens_is_coloured_by_the_other_probability_at_a_key(ran):
-    ran.show_cell(cell_with(ran, "apps.logit_lens"))
+    ran.show_cell(ran.cell_with("apps.logit_lens"))
     live, figure = ran.app_with("colour", "heatmap")
     before = drawn(figure)
     live.get_by_role("button", name="the token shown").press("Enter")
@@ -63,7 +49,7 @@ def test_the_lens_is_coloured_by_the_other_probability_at_a_key(ran):
 
 
 def test_the_button_lets_the_model_write(ran):
-    output = ran.output(cell_with(ran, "apps.generate"))
+    output = ran.output(ran.cell_with("apps.generate"))
     output.get_by_role("button", name="Write on").press("Enter")
     expect(output.get_by_role("button", name="Stop")).to_be_visible()
     expect(output.get_by_role("button", name="Write on")).to_be_visible()

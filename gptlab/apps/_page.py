@@ -2,6 +2,8 @@
 
 Plotly's own widget brings 5 MB of code with each figure, announces itself empty and sends the picture afterwards, and
 draws before it knows how wide it may be. A page that is slow then shows empty axes, or gives up after two seconds.
+After each change it also reports to the kernel every default that it filled in; nobody here asks for them, and until
+they are dealt with the next move of a slider waits, twice as long as the picture takes.
 """
 
 from copy import deepcopy
@@ -24,6 +26,15 @@ function plotly(model) {
   return globalThis.gptlabPlotly;
 }
 
+const defaults = ["_js2py_traceDeltas", "_js2py_layoutDelta", "_js2py_widget_layoutDelta"];
+
+function withoutReports(model) {
+  const set = (name, value) => { if (!defaults.includes(name)) model.set(name, value); };
+  return new Proxy(model, {
+    get: (_, name) => name === "set" ? set : typeof model[name] === "function" ? model[name].bind(model) : model[name],
+  });
+}
+
 function width(el, seen) {
   let before = 0;
   const observer = new ResizeObserver(() => {
@@ -38,7 +49,7 @@ export default {
     const onThePage = new Promise(resolve => { const stop = width(el, () => { stop(); resolve(); }); });
     const [{ default: figure }] = await Promise.all([plotly(model), onThePage]);
     const { initialize, render } = figure();
-    initialize({ model });
+    initialize({ model: withoutReports(model) });
     const remove = render({ el });
     const stop = width(el, () => window.dispatchEvent(new Event("resize")));
     return () => { stop(); remove(); };

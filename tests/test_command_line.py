@@ -559,7 +559,9 @@ def test_the_doctor_asks_a_real_environment_that_lacks_everything(tmp_path):
         spec.parent.mkdir(parents=True)
         spec.write_text(json.dumps({"argv": [str(python), "-m", "x"], "display_name": name, "language": "python"}))
     environment = in_home(tmp_path, JUPYTER_PATH=str(tmp_path), PATH=os.environ["PATH"])
-    bare = gptlab_command("doctor", "--kernel", "bare", "--server", sys.executable, **environment)
+    (tmp_path / "gptlab-0.0.dist-info").mkdir()
+    (tmp_path / "gptlab-0.0.dist-info" / "METADATA").write_text("Name: gptlab\nVersion: 0.0\n")  # beside it, not in it
+    bare = gptlab_command("doctor", "--kernel", "bare", "--server", sys.executable, cwd=tmp_path, **environment)
     assert bare.returncode == 1 and b"the kernel bare has no gptlab" in bare.stdout, bare.stdout + bare.stderr
     gone = gptlab_command("doctor", "--kernel", "gone", "--server", sys.executable, **environment)
     assert gone.returncode == 1 and b"/nowhere/python does not answer" in gone.stdout

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 from typing import NamedTuple
 
@@ -28,10 +29,11 @@ def asked(python: str) -> Environment:
     """Let an interpreter say what it has. OSError, in one sentence, if it does not answer."""
     if os.path.realpath(python) == os.path.realpath(sys.executable) and Path(python).parent == Path(sys.prefix, "bin"):
         return Environment(**_probe.facts())
-    command = [python, "-c", inspect.getsource(_probe)]
+    command = [os.path.abspath(shutil.which(python) or python), "-c", inspect.getsource(_probe)]
     try:
-        said = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, check=True).stdout
-        return Environment(**json.loads(said))
+        with tempfile.TemporaryDirectory() as nowhere:  # what lies in the folder of a call counts as installed
+            said = subprocess.run(command, cwd=nowhere, capture_output=True, text=True, timeout=SECONDS, check=True)
+        return Environment(**json.loads(said.stdout))
     except subprocess.CalledProcessError as error:
         raise OSError(f"{python} does not answer: {(error.stderr or '').strip().splitlines()[-1:]}") from error
     except (OSError, subprocess.TimeoutExpired, ValueError, TypeError) as error:

@@ -23,6 +23,7 @@ Number = int | float
 
 INK = "#797979"
 FAINT = "rgba(128, 128, 128, 0.25)"
+MASKED = "#acacac"  # what a causal head cannot see
 BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"
 SANS = "'Open Sans', 'Segoe UI', 'DejaVu Sans', sans-serif"
 MONO = "Menlo, Consolas, 'DejaVu Sans Mono', monospace"
@@ -30,6 +31,9 @@ TEXT_PX = 16
 
 # Viridis by the root of the weight: among many tokens most weights are a few per cent, and are to be seen nevertheless.
 ROOTED = [[step / 20, sample_colorscale("Viridis", (step / 20) ** 0.5)[0]] for step in range(21)]
+
+# A word within a bar, printed whole even where the bar is narrower.
+WITHIN = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "constraintext": "none"}
 
 CONFIG = {"displaylogo": False, "responsive": True}  # of Plotly, wherever a figure is drawn
 
@@ -87,6 +91,26 @@ def staircase(n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
     x = np.append(np.repeat(steps + 0.5, 2), [last, last])
     y = np.append(np.stack([steps - 0.5, steps + 0.5], 1).ravel(), [last - 1, -0.5])
     return x, y
+
+
+def per_cent_colours(colorscale: Any = ROOTED) -> dict[str, Any]:
+    """A colour axis for whole per cents, 0 to 100, with its bar."""
+    bar = {"thickness": px(16), "tickformat": "d", "ticksuffix": " %"}
+    return {"colorscale": colorscale, "cmin": 0, "cmax": 100, "colorbar": bar}
+
+
+def area(x: Any, y: Any, colour: str, **settings: Any) -> go.Scatter:
+    """Filled shapes with no outline, parted by NaN, that a pointer looks and clicks through."""
+    return go.Scatter(
+        x=np.array(x, np.float32),
+        y=np.array(y, np.float32),
+        mode="lines",
+        line={"width": 0},
+        fill="toself",
+        fillcolor=colour,
+        hoverinfo="skip",
+        **settings,
+    )
 
 
 def token_labels(tokens: Sequence[Any]) -> list[str]:

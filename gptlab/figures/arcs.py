@@ -12,7 +12,7 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 from gptlab.figures._attentions import attention_of
-from gptlab.figures._canvas import INK, canvas, columns, escaped, px, slider, token_axis, token_labels
+from gptlab.figures._canvas import INK, area, canvas, columns, escaped, px, slider, token_axis, token_labels
 
 LEAST = 0.1  # smaller weights would hide the others under threads
 MOST_NAMED = 40  # labels that fit side by side when they are turned
@@ -80,16 +80,7 @@ def _arcs(matrix: np.ndarray, labels: list[str], query: int | None) -> tuple[go.
         arc_x, arc_y = _ribbon(i, j, matrix[i, j], len(labels))
         x += [*arc_x, np.nan]
         y += [*arc_y, np.nan]
-    ribbons = go.Scatter(
-        x=np.array(x, np.float32),
-        y=np.array(y, np.float32),
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=FILL,
-        hoveron="points",
-        hoverinfo="skip",
-    )
+    ribbons = area(x, y, FILL, hoveron="points")
     tops = go.Scatter(
         x=[(i + j) / 2 for i, j in looks],
         y=np.array([_side(i, j) * _height(abs(i - j)) for i, j in looks], np.float32),

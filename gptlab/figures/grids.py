@@ -12,13 +12,14 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import (
+    MASKED,
     MOST_TICKS,
-    ROOTED,
+    area,
     as_array,
     canvas,
     escaped,
+    per_cent_colours,
     percents,
-    px,
     slider,
     staircase,
     token_axis,
@@ -27,7 +28,6 @@ from gptlab.figures._canvas import (
 
 ALL = "all"
 SLIDER_PX = 90
-MASKED = "#acacac"
 
 
 def head_grid(
@@ -77,12 +77,7 @@ def head_grid(
         height=min(120 * n_layers, 480) + 80 + SLIDER_PX * len(sliders),
         xaxis=_axis(labels, n_heads, axes, "xaxis") | {"side": "top"},
         yaxis=_axis(labels, n_layers, axes, "yaxis"),
-        coloraxis={
-            "colorscale": ROOTED,
-            "cmin": 0,
-            "cmax": 100,
-            "colorbar": {"thickness": px(16), "tickformat": "d", "ticksuffix": " %"},
-        },
+        coloraxis=per_cent_colours(),
         sliders=sliders,
         showlegend=False,
     )
@@ -137,15 +132,7 @@ def _mask(tiles: list[tuple[int, int]], n_tokens: int, causal: bool) -> go.Scatt
             step = _step(n_tokens)
             x += [*(head * step + stair_x), np.nan]
             y += [*(layer * step + stair_y), np.nan]
-    return go.Scatter(
-        x=np.array(x, np.float32),
-        y=np.array(y, np.float32),
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=MASKED,
-        hoverinfo="skip",  # a click goes to the map below
-    )
+    return area(x, y, MASKED)
 
 
 def _axis(labels: list[str], n_maps: int, view: dict[str, Any], name: str) -> dict[str, Any]:

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, as_array, canvas, escaped, px, token_axis, token_labels
+from gptlab.figures._canvas import INK, as_array, canvas, escaped, per_cent_colours, px, token_axis, token_labels
 
 GRID = 0  # which of the figure's traces that is
 ROW_PX = 30
@@ -57,8 +57,7 @@ def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequenc
         xaxis=token_axis(places, side="top", title={"text": "read after"}),
         yaxis=token_axis(labels, title={"text": "after"})
         | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": px(8)},
-        coloraxis={"colorscale": "Viridis", "cmin": 0, "cmax": 100}
-        | {"colorbar": {"thickness": px(16), "tickformat": "d", "ticksuffix": " %"}},
+        coloraxis=per_cent_colours("Viridis"),
         showlegend=False,
         **menu,
     )

@@ -13,12 +13,13 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import (
-    ROOTED,
+    MASKED,
+    area,
     as_array,
     canvas,
     escaped,
+    per_cent_colours,
     percents,
-    px,
     slider,
     staircase,
     token_axis,
@@ -26,7 +27,6 @@ from gptlab.figures._canvas import (
 )
 
 BLOCK = 8
-MASKED = "#acacac"
 
 
 def long_attention(
@@ -51,17 +51,12 @@ def long_attention(
         for place, (name, ends) in enumerate(views.items())
     ]
     return canvas(
-        [_block_map(blocks, block), _token_map(weights), _mask(n)],
+        [_block_map(blocks, block), _token_map(weights), area(*staircase(n), MASKED)],
         description=_description(weights, blocks, n, block, parts),
         height=700,
         xaxis=token_axis(labels, side="top", title={"text": "key: looked at"}),
         yaxis=token_axis(labels, title={"text": "query: looks"}) | {"range": [n - 0.5, -0.5]},
-        coloraxis={
-            "colorscale": ROOTED,
-            "cmin": 0,
-            "cmax": 100,
-            "colorbar": {"thickness": px(16), "tickformat": "d", "ticksuffix": " %"},
-        },
+        coloraxis=per_cent_colours(),
         sliders=[slider("show:", steps, 0, top=20) | {"steps": [_update(*step) for step in steps]}],
         showlegend=False,
     )
@@ -103,19 +98,6 @@ def _token_map(weights: np.ndarray) -> go.Heatmap:
         visible=False,
         coloraxis="coloraxis",
         hovertemplate="query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): %{z} %<extra></extra>",
-    )
-
-
-def _mask(n_tokens: int) -> go.Scatter:
-    x, y = staircase(n_tokens)
-    return go.Scatter(
-        x=x.astype(np.float32),
-        y=y.astype(np.float32),
-        mode="lines",
-        line={"width": 0},
-        fill="toself",
-        fillcolor=MASKED,
-        hoverinfo="skip",
     )
 
 

@@ -93,11 +93,13 @@ def traces_at(words: Sequence[Words], pairs: Sequence[Sequence[Pair]], merges: i
 
 def _empty_traces() -> list[go.Bar | go.Scatter]:
     boxes = go.Bar(
-        orientation="h", width=0.66, textposition="inside", insidetextanchor="middle", textangle=0,
-        constraintext="none", textfont={"family": _canvas.MONO, "size": px(20), "color": "#111"},
+        orientation="h",
+        width=0.66,
+        **_canvas.WITHIN,
+        textfont={"family": _canvas.MONO, "size": px(20), "color": "#111"},
         marker={"line": {"width": 0}},
         hovertemplate="‘%{text}’<br>id %{customdata}<extra></extra>",
-    )  # fmt: skip
+    )
     places = go.Scatter(mode="lines", line={"width": px(4), "color": _canvas.VERMILION}, hoverinfo="skip")
     contenders = go.Bar(
         orientation="h", width=0.7, xaxis="x2", yaxis="y2", textposition="outside", textangle=0, cliponaxis=False,

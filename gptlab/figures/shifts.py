@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import MONO, as_array, canvas, columns, escaped, px, slider, token_labels
+from gptlab.figures._canvas import MONO, WITHIN, as_array, canvas, columns, escaped, px, slider, token_labels
 
 READ, TARGET = 0, 1  # which of the figure's traces is which row of boxes
 READ_NOW, ASKED_NOW, QUIET = "#a6d5f0", "#f5cf85", "#d4d4d4"  # black text stands on them in a light and a dark page
@@ -87,10 +87,7 @@ def _boxes(labels: list[str], starts: list[int], widths: list[int], row: int, co
         orientation="h",
         marker={"color": colours, "line": {"width": 0}},
         text=[escaped(label) for label in labels],
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="none",
+        **WITHIN,
         textfont={"family": MONO, "size": px(16), "color": "#111"},
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",

@@ -11,7 +11,7 @@ from typing import Any
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import INK, MONO, TEXT_PX, Number, canvas, columns, escaped, px, token_labels
+from gptlab.figures._canvas import INK, MONO, TEXT_PX, WITHIN, Number, canvas, columns, escaped, px, token_labels
 
 # Okabe and Ito's colours, so pale that black text stands on them in a light page and in a dark one.
 COLOURS = ["#a6d5f0", "#f5cf85", "#8fd3bd", "#eab9d3", "#f0b48f", "#9cc3e0"]
@@ -128,10 +128,7 @@ def _bars(tokens: Sequence[Any], labels: list[str], ids: Sequence[int | None], b
         orientation="h",
         marker={"color": [COLOURS[i % len(COLOURS)] for i in range(len(boxes))], "line": {"width": 0}},
         text=texts,
-        textposition="inside",
-        insidetextanchor="middle",
-        textangle=0,
-        constraintext="none",
+        **WITHIN,
         textfont={"family": MONO, "size": px(20), "color": "#111"},
         hovertext=hovers,
         hovertemplate="%{hovertext}<extra></extra>",

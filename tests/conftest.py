@@ -35,3 +35,14 @@ def no_network():
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(socket.socket, "connect", only_here)
         yield
+
+
+@pytest.fixture
+def passes(request):
+    """How often the first block of the model that the examples draw has run."""
+    from tests.examples._model import untrained
+
+    seen = []
+    handle = untrained()[0].blocks[0].register_forward_hook(lambda *_: seen.append(1))
+    request.addfinalizer(handle.remove)
+    return seen

@@ -18,6 +18,7 @@ from gptlab.tokenizer import Tokenizer
 from gptlab.tracing import trace
 from tests.examples import NAMES, example
 from tests.examples._model import untrained
+from tests.pictures import speech
 from tests.references.figures import softmax
 
 APPS = [name for name in NAMES if name.startswith("app_")]
@@ -39,20 +40,6 @@ PROMPTS = {
 @pytest.fixture
 def machine():
     return apps.Machine(*untrained(), PROMPT, truth=world, max_new_tokens=8)
-
-
-@pytest.fixture
-def passes(request):
-    """How often the model's first block has run."""
-    seen = []
-    handle = untrained()[0].blocks[0].register_forward_hook(lambda *_: seen.append(1))
-    request.addfinalizer(handle.remove)
-    return seen
-
-
-def speech(app) -> str:
-    """What the app's own line says, still escaped."""
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def texts(widget) -> list[str]:

@@ -11,6 +11,7 @@ from gptlab.loss import mean_loss
 from gptlab.tracing import intervene, trace
 from tests.examples import example
 from tests.examples._model import untrained
+from tests.pictures import speech
 from tests.references.figures import softmax
 
 PROMPT = "The cat saw the cat"
@@ -26,19 +27,6 @@ def grid():
 @pytest.fixture
 def silencing():
     return example("app_ablate_heads")
-
-
-@pytest.fixture
-def passes(request):
-    """How often the model's first block has run."""
-    seen = []
-    handle = untrained()[0].blocks[0].register_forward_hook(lambda *_: seen.append(1))
-    request.addfinalizer(handle.remove)
-    return seen
-
-
-def speech(app) -> str:
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 # All heads --------------------------------------------------------------------------------------------------------

@@ -6,6 +6,7 @@ import torch
 
 from gptlab import apps
 from tests.examples._model import untrained
+from tests.pictures import speech
 from tests.references import naive_vectors
 
 GROUPS = {"animal": ["dog", "cat", "horse"], "colour": ["red", "green"], "place": ["garden", "tower", "cave"]}
@@ -23,10 +24,6 @@ def word_map():
 
 def names(app):
     return [text.strip() for text in app.figure.data[0].text]
-
-
-def speech(app):
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def expected_neighbours(text, n):

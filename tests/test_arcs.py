@@ -9,6 +9,7 @@ import torch
 from gptlab import apps, figures
 from gptlab.tracing import trace
 from tests.examples._model import untrained
+from tests.pictures import words
 
 PROMPT = "The cat saw the cat"
 WEIGHTS = np.array([[1.0, 0.0, 0.0], [0.6, 0.4, 0.0], [0.05, 0.8, 0.15]])
@@ -21,10 +22,6 @@ def arcs(figure, first: int = 0) -> list[np.ndarray]:
     points = np.stack([ribbons.x, ribbons.y], axis=1).astype(float)
     gaps = np.flatnonzero(np.isnan(points[:, 0]))
     return [points[start:end] for start, end in zip([0, *(gaps[:-1] + 1)], gaps, strict=True)]
-
-
-def words(figure) -> str:
-    return figure.layout.meta["description"]
 
 
 def test_each_weight_of_a_tenth_and_more_has_an_arc_and_a_top_that_says_it():

@@ -13,19 +13,12 @@ import gptlab
 from gptlab import apps, figures
 from gptlab.figures._attentions import attention_of
 from tests.examples._model import untrained
+from tests.pictures import strict, words
 
 QUERIES, KEYS = ["le", "chat", "dort"], ["the", "cat", "is", "asleep", "."]
 HOSTILE = ["<img src=x onerror=alert(1)>", "</script>", "$x$", "%{y}", "&lt;"]
 FIGURE, TEXT = "application/vnd.plotly.v1+json", "text/plain"
 SIZES = {"hidden_size": 8, "num_attention_heads": 2, "num_hidden_layers": 3, "intermediate_size": 16}
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is no JSON")
-
-
-def words(figure) -> str:
-    return figure.layout.meta["description"]
 
 
 def rows(n_queries: int, n_keys: int, *outer: int) -> np.ndarray:
@@ -215,7 +208,7 @@ def test_case_129_a_masked_key_is_masked_and_the_json_stays_strict(values):
     weights = rows(3, 5)
     weights[:, -1] = -np.inf if values == "scores" else np.nan
     figure = figures.attention_heatmap(weights, QUERIES, keys=KEYS, values=values)
-    json.loads(figure.to_json(), parse_constant=no_constant)
+    strict(figure)
     assert hatched(figure) and "later" not in figure.data[-1].text
     assert list(figure.data[-1].x[:2]) == [3.5, 4.5]
 

@@ -4,16 +4,13 @@ import numpy as np
 import pytest
 
 from gptlab import figures
+from tests.pictures import words
 
 X = [1, 2, 4]
 
 
 def line_chart(lines, x=X, **options):
     return figures.line_chart(x, lines, x_name="n", y_name="loss", **options)
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_a_line_chart_draws_each_line_and_each_level():

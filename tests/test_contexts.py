@@ -6,6 +6,7 @@ import torch
 
 from gptlab import apps, figures, world
 from tests.examples._model import untrained
+from tests.pictures import speech, words
 
 LABELS, WORDS = [" cat", " dog"], ["the", " cat", " saw", " the"]
 MODELS = {1: [0.3, 0.2, 0.5], 3: [0.6, 0.3, 0.1]}
@@ -15,14 +16,6 @@ AWKWARD = ["", ".", "\n\n", "مرحبا بالعالم", "\ud83d", HOSTILE, "The
 
 def context_bars(**options):
     return figures.context_bars(LABELS, MODELS, words=WORDS, n_others=97, **options)
-
-
-def words(figure):
-    return figure.layout.meta["description"]
-
-
-def speech(app):
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def test_the_bars_are_those_of_k_with_the_truth_beside_them():

@@ -1,7 +1,6 @@
 """Figures: what they hold, what they say, what they refuse. How they look is for the gallery and the browser."""
 
 import html
-import json
 import re
 
 import numpy as np
@@ -14,30 +13,10 @@ from gptlab.figures import _canvas
 from gptlab.figures.curves import thinned
 from gptlab.tokenizer import Tokenizer
 from tests.examples import NAMES, example
+from tests.pictures import HOSTILE, causal, strict, words
 from tests.references.figures import softmax
 
 FIGURES = [name for name in NAMES if name.startswith("figure_")]
-HOSTILE = ["<img src=x onerror=alert(1)>", "<b>", "&lt;", "$x$", "%{y}", "<br>", "</script>"]
-
-
-def no_constant(name):
-    raise AssertionError(f"{name} is no JSON")
-
-
-def strict(figure: go.Figure) -> dict:
-    """The figure as strict JSON, without NaN and Infinity."""
-    return json.loads(figure.to_json(), parse_constant=no_constant)
-
-
-def causal(*shape: int) -> np.ndarray:
-    """Weights of rows that sum to 1, with nothing above the diagonal."""
-    scores = np.random.default_rng(0).normal(size=shape)
-    scores[..., ~np.tri(shape[-1], dtype=bool)] = -np.inf
-    return np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-
-
-def words(figure: go.Figure) -> str:
-    return figure.layout.meta["description"]
 
 
 # All figures ------------------------------------------------------------------------------------------------------

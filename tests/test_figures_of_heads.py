@@ -9,18 +9,9 @@ import pytest
 from gptlab import figures
 from gptlab.figures._canvas import staircase
 from tests.examples import example
+from tests.pictures import causal, words
 
 HOSTILE = ["<img src=x onerror=alert(1)>", "<b>", "$x$", "%{y}"]
-
-
-def causal(*shape: int) -> np.ndarray:
-    scores = np.random.default_rng(0).normal(size=shape)
-    scores[..., ~np.tri(shape[-1], dtype=bool)] = -np.inf
-    return np.exp(scores) / np.exp(scores).sum(-1, keepdims=True)
-
-
-def words(figure: go.Figure) -> str:
-    return figure.layout.meta["description"]
 
 
 def moved(figure: go.Figure, slider: int, step: str) -> go.Figure:

@@ -8,15 +8,12 @@ import pytest
 from gptlab import figures
 from gptlab.figures.films import CURVES, Curves, Frame
 from tests.examples import example
+from tests.pictures import words
 
 NONE = Curves([], [], [], [], [])
 HOSTILE = ["<img src=x onerror=alert(1)>", "$x$", "%{y}", "&lt;", "</script>"]
 TOKENS = ["The", " cat", " The"]
 WEIGHTS = np.tri(3) / np.arange(1, 4)[:, None]
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def visible(step):

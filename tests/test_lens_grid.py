@@ -10,14 +10,11 @@ from gptlab import apps, figures
 from gptlab.apps.lens import CAME, MOST_ROWS, SAID
 from gptlab.lens import logit_lens
 from tests.examples._model import untrained
+from tests.pictures import words
 
 PROMPT = "The cat saw the cat"
 HOSTILE = "<img src=x onerror=alert(1)> $x$ %{y}"
 GRID = [[0.5, 0.251], [1.0, 0.0]]
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 @pytest.fixture

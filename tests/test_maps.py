@@ -9,6 +9,7 @@ import pytest
 
 from gptlab import figures
 from gptlab.figures.maps import TURNS
+from tests.pictures import words
 
 POINTS = [[1.0, 0.5, 0.25], [-2.0, 0.25, 1.5], [0.5, -1.0, -0.5], [0.0, 0.0, 3.0]]
 WORDS, GROUPS = ["dog", "red", "cat", "green"], ["animal", "colour", "animal", "colour"]
@@ -17,10 +18,6 @@ HOSTILE = ["<img src=x onerror=alert(1)>", "$x$", "%{y}", "&lt;"]
 
 def drawn(points=POINTS, labels=WORDS, groups=GROUPS, **options):
     return figures.component_map(points, labels, groups, **options)
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_each_group_is_a_trace_with_its_points_and_their_names():

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from gptlab import apps, figures
 from gptlab.apps.merging import MOST_BYTES, MOST_MERGES, Training
 from gptlab.figures.merging import BYTE, NEWEST, TOKEN
+from tests.pictures import speech, words
 from tests.references.naive_bpe import naive_encode, naive_merges
 
 LINE = "she sells sea shells by the sea shore"
@@ -21,14 +22,6 @@ BOXES, PLACES, CONTENDERS, HEADLINE = range(4)
 def steps(text: str, merges: int = 0, **options) -> go.Figure:
     training = Training(text)
     return figures.merge_steps(training.words, training.pairs, merges=merges, **options)
-
-
-def words(figure: go.Figure) -> str:
-    return figure.layout.meta["description"]
-
-
-def speech(app) -> str:
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def moved(figure: go.Figure, step: int) -> go.Figure:

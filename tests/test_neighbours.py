@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from gptlab import figures
+from tests.pictures import words
 
 WORDS, NEIGHBOURS = [" dog", " red"], [[" cat", " horse"], [" green", " dog"]]
 COSINES = [[0.9, 0.75], [0.8, 0.25]]
@@ -13,10 +14,6 @@ COSINES = [[0.9, 0.75], [0.8, 0.25]]
 
 def drawn(words=WORDS, neighbours=NEIGHBOURS, similarities=COSINES, **options):
     return figures.neighbour_bars(words, neighbours, similarities, **options)
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_the_nearest_stands_on_top_with_its_name_behind_the_bar():

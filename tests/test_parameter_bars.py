@@ -9,6 +9,7 @@ import pytest
 from gptlab import apps, figures
 from gptlab.apps.counter import NAMES, OWN
 from gptlab.config import GPTConfig
+from tests.pictures import speech, words
 
 TOTALS = {
     "gpt1": 116_534_784,
@@ -19,14 +20,6 @@ TOTALS = {
     "gpt3": 174_604_259_328,
 }
 HOSTILE = "<img src=x onerror=alert(1)> $x$ %{y}"
-
-
-def words(figure):
-    return figure.layout.meta["description"]
-
-
-def speech(app):
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 @pytest.fixture

@@ -5,13 +5,10 @@ import pytest
 
 from gptlab import figures
 from gptlab.figures.shifts import ASKED_NOW, QUIET, READ_NOW
+from tests.pictures import words
 
 TOKENS = ["The", " cat", " saw", " the", " cat"]
 LOSSES = [3.0, 1.5, 0.25, 2.0]
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_below_each_token_stands_the_one_that_comes_after_it():

@@ -6,12 +6,9 @@ import pytest
 
 from gptlab import apps, figures
 from gptlab.figures.sizes import written
+from tests.pictures import words
 
 SIZES = {"example": 3, "GPT-2": 50_257}
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_bars_are_as_long_as_the_number_has_digits():

@@ -10,6 +10,7 @@ from gptlab import apps, figures
 from gptlab.figures.steps import STEPS
 from gptlab.tracing import trace
 from tests.examples._model import untrained
+from tests.pictures import words
 from tests.references.transformer import attention
 
 PROMPT = "The cat saw the cat"
@@ -25,10 +26,6 @@ def head():
 
 def column(figure, number: int) -> list:
     return [row[0] for row in np.asarray(figure.data[number].z, float).tolist()]
-
-
-def words(figure) -> str:
-    return figure.layout.meta["description"]
 
 
 def moved_to(figure, query: int) -> dict:

@@ -7,6 +7,7 @@ import pytest
 
 from gptlab import figures
 from gptlab.figures.surfaces import FIRST_PATH
+from tests.pictures import words
 
 X, Y = np.linspace(-2, 2, 9), np.linspace(-1, 1, 5)
 HEIGHTS = X**2 + Y[:, None] ** 2
@@ -16,10 +17,6 @@ OFF = [(1.5, 0.5), (3.0, 0.5), (1e300, np.inf)]
 
 def draw(paths, **options):
     return figures.descent_paths(X, Y, HEIGHTS, paths, **options)
-
-
-def words(figure):
-    return figure.layout.meta["description"]
 
 
 def test_each_rule_has_its_path_and_says_where_it_ends():

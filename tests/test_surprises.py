@@ -11,19 +11,12 @@ from gptlab.apps import scoring
 from gptlab.figures import Scored
 from gptlab.tokenizer import Tokenizer
 from tests.examples._model import untrained
+from tests.pictures import speech, words
 
 TEXT = "There was once a guard named Leo Hall."
 BARS, DIAMONDS, CROSSES = 0, 1, 2
 HOSTILE = "<img src=x onerror=alert(1)> $x$ %{y}"
 AWKWARD = ["", ".", "\n\n", "مرحبا بالعالم", "\ud83d", HOSTILE, "The dragon zzz", "<|endoftext|>", "The cat. " * 400]
-
-
-def words(figure):
-    return figure.layout.meta["description"]
-
-
-def speech(app):
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 # The numbers ------------------------------------------------------------------------------------------------------

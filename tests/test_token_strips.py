@@ -6,6 +6,7 @@ import pytest
 
 from gptlab import apps, figures
 from gptlab.tokenizer import Tokenizer
+from tests.pictures import speech
 
 TOKS = {"GPT-2": Tokenizer.gpt2(), "small world": Tokenizer.small_world()}
 HOSTILE = "<img src=x onerror=alert(1)> $x$ %{y}"
@@ -17,10 +18,6 @@ def strips(text, toks=TOKS):
 
 def labels(boxes) -> list[str]:
     return [text.split("<br>")[0] for text in boxes.text]
-
-
-def speech(app) -> str:
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def test_each_strip_stands_under_its_name_and_number():

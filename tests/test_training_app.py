@@ -23,6 +23,7 @@ from gptlab.figures.curves import MOST_POINTS
 from gptlab.training import Step, train
 from gptlab.world import ENGLISH_WORLD
 from tests.examples._model import untrained
+from tests.pictures import speech
 
 PROMPT = "The cat saw the cat"
 SECONDS = 300  # until something must have happened, on a busy machine
@@ -63,10 +64,6 @@ def wait_for_step(app, number):
 def finish(app):
     app.session.run.wait()
     app.refresh()
-
-
-def speech(app):
-    return app.line.value.split("role='status'>")[1].removesuffix("</div>")
 
 
 def pressable(app):

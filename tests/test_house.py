@@ -38,15 +38,15 @@ ORDER = """
     optimizer recipe loss training_state distributed training evaluation
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
     relatives.* relatives
-    figures._canvas figures._attentions figures.* figures
+    figures._canvas figures._attentions figures._panels figures.* figures
     apps._page apps._frame apps._text apps._prompt
     apps.films apps._cost apps._background apps._session apps.* apps.machine apps
     exercises._check exercises.* exercises
     commands._probe commands._environments commands._* commands.* commands
     __main__
 """.split()
-# Figures take arrays and token strings: no model, no widget.
-FIGURES_MAY_IMPORT = {"_refuse", "labels", "figures._canvas", "figures._attentions"}
+# Figures take arrays and token strings: no model, no widget. A page is written as safely as weights are.
+FIGURES_MAY_IMPORT = {"_refuse", "labels", "storage", "figures._canvas", "figures._attentions"}
 LONGEST_MODULE = 300
 
 HEAVY = {"torch", "numpy", "plotly", "ipywidgets", "tiktoken", "safetensors", "jaxtyping", "IPython", "anywidget"}

@@ -20,6 +20,7 @@ from gptlab.figures.maps import component_map
 from gptlab.figures.matrices import matrix_heatmap
 from gptlab.figures.merging import merge_steps
 from gptlab.figures.neighbours import neighbour_bars
+from gptlab.figures.pages import save_page
 from gptlab.figures.probabilities import next_token_bars
 from gptlab.figures.shifts import shift_by_one
 from gptlab.figures.sizes import table_sizes
@@ -54,6 +55,7 @@ __all__ = [
     "next_token_bars",
     "parameter_bars",
     "sampling_cut",
+    "save_page",
     "shift_by_one",
     "surprise_bars",
     "table_sizes",

@@ -35,7 +35,9 @@ ROOTED = [[step / 20, sample_colorscale("Viridis", (step / 20) ** 0.5)[0]] for s
 # A word within a bar, printed whole even where the bar is narrower.
 WITHIN = {"textposition": "inside", "insidetextanchor": "middle", "textangle": 0, "constraintext": "none"}
 
-CONFIG = {"displaylogo": False, "responsive": True}  # of Plotly, wherever a figure is drawn
+# Of Plotly, wherever a figure is drawn. The toolbar's camera saves lines and letters, not pixels.
+SAVED_AS = {"format": "svg", "filename": "gptlab-figure"}
+CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": SAVED_AS}
 
 LONGEST_LABEL = 24
 MOST_TICKS = 24  # labels of 16 px that a side of 440 px holds without touching

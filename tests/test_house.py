@@ -46,7 +46,7 @@ ORDER = """
     __main__
 """.split()
 # Figures take arrays and token strings: no model, no widget. A page is written as safely as weights are.
-FIGURES_MAY_IMPORT = {"_refuse", "labels", "storage", "figures._canvas", "figures._attentions"}
+FIGURES_MAY_IMPORT = {"_refuse", "labels", "storage", "figures._canvas", "figures._attentions", "figures._panels"}
 LONGEST_MODULE = 300
 
 HEAVY = {"torch", "numpy", "plotly", "ipywidgets", "tiktoken", "safetensors", "jaxtyping", "IPython", "anywidget"}

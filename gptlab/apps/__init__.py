@@ -8,6 +8,7 @@ from gptlab.apps.bars import next_token
 from gptlab.apps.contexts import last_words
 from gptlab.apps.counter import parameter_counter
 from gptlab.apps.cuts import sampling_cut
+from gptlab.apps.fields import receptive_field
 from gptlab.apps.films import Film
 from gptlab.apps.glance import all_heads
 from gptlab.apps.heads import attention
@@ -19,6 +20,7 @@ from gptlab.apps.norms import layer_norm
 from gptlab.apps.scoring import score_words
 from gptlab.apps.silencing import ablate_heads
 from gptlab.apps.sizes import table_size
+from gptlab.apps.sliding import sliding_window
 from gptlab.apps.slopes import descent
 from gptlab.apps.speeds import cache_speed
 from gptlab.apps.steps import attention_steps
@@ -46,8 +48,10 @@ __all__ = [
     "nearest_words",
     "next_token",
     "parameter_counter",
+    "receptive_field",
     "sampling_cut",
     "score_words",
+    "sliding_window",
     "table_size",
     "token_strip",
     "token_strips",

@@ -11,6 +11,7 @@ from gptlab.figures.contexts import context_bars
 from gptlab.figures.counts import parameter_bars
 from gptlab.figures.curves import loss_curve
 from gptlab.figures.cuts import sampling_cut
+from gptlab.figures.fields import receptive_field
 from gptlab.figures.films import training_film
 from gptlab.figures.grids import head_grid
 from gptlab.figures.heatmaps import attention_heatmap
@@ -21,9 +22,11 @@ from gptlab.figures.matrices import matrix_heatmap
 from gptlab.figures.merging import merge_steps
 from gptlab.figures.neighbours import neighbour_bars
 from gptlab.figures.pages import save_page
+from gptlab.figures.pictures import small_pictures
 from gptlab.figures.probabilities import next_token_bars
 from gptlab.figures.shifts import shift_by_one
 from gptlab.figures.sizes import table_sizes
+from gptlab.figures.sliding import sliding_window
 from gptlab.figures.steps import attention_steps
 from gptlab.figures.surfaces import descent_paths
 from gptlab.figures.surprises import Scored, surprise_bars
@@ -54,9 +57,12 @@ __all__ = [
     "neighbour_bars",
     "next_token_bars",
     "parameter_bars",
+    "receptive_field",
     "sampling_cut",
     "save_page",
     "shift_by_one",
+    "sliding_window",
+    "small_pictures",
     "surprise_bars",
     "table_sizes",
     "token_strip",

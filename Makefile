@@ -17,7 +17,7 @@ RUN := $(VENV)/bin/python
 PIP := $(RUN) -m pip
 PYTEST := $(RUN) -m pytest
 # Two workers on two cores, each on one thread.
-UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --ignore tests/browser
+UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder --ignore tests/browser
 
 .PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks model classroom
 .NOTPARALLEL:

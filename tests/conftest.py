@@ -12,6 +12,11 @@ import numpy as np
 import pytest
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The longest first, so that no worker is left alone with them at the end."""
+    items.sort(key=lambda item: item.get_closest_marker("lesson") is None)
+
+
 @pytest.fixture(autouse=True)
 def seeded() -> None:
     """Set the global seeds, though a test that draws had better have a generator of its own."""

@@ -4,6 +4,9 @@ import importlib.util
 from pathlib import Path
 from types import ModuleType
 
+from nbclient import NotebookClient
+from nbformat import NotebookNode
+
 ROOT = Path(__file__).resolve().parent.parent
 LESSONS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 FIGURE = "application/vnd.plotly.v1+json"
@@ -18,3 +21,17 @@ def load_tolerance() -> ModuleType:
 
 
 tolerance = load_tolerance()
+
+
+def client(notebook: NotebookNode, folder: Path = ROOT / "notebooks") -> NotebookClient:
+    resources = {"metadata": {"path": str(folder)}}
+    return NotebookClient(notebook, timeout=600, kernel_name="python3", resources=resources, store_widget_state=False)
+
+
+def comparable(outputs: list) -> list:
+    """What nbval would compare of a cell's texts."""
+    shown = []
+    for output in outputs:
+        texts = {key: value for key, value in output.get("data", {}).items() if key.startswith("text/")}
+        shown += [tolerance.Text(text) for text in (*texts.values(), output.get("text", ""))]
+    return shown

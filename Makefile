@@ -2,6 +2,7 @@
 #   make lab [BROWSER=] [PORT=8899]   open JupyterLab on lesson 00 (BROWSER= serves without opening a browser)
 #   make test | test-fast | lint      everything | without lessons and browser | style
 #   make notebooks                    run all lessons anew and save them clean
+#   make site                         the lessons as pages that need no kernel and no network, in site/
 #   make model                        train the shipped model again
 #   make classroom [N=10]             N students at once on one server: failures, seconds, memory
 
@@ -19,7 +20,7 @@ PYTEST := $(RUN) -m pytest
 # Two workers on two cores, each on one thread.
 UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder --ignore tests/browser
 
-.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks model classroom
+.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks site model classroom
 .NOTPARALLEL:
 
 lab: $(VENV)/.lab
@@ -47,6 +48,9 @@ lint: $(VENV)/.test
 notebooks: $(VENV)/.test
 	$(RUN) scripts/run_notebooks.py
 
+site: $(VENV)/.site
+	$(RUN) scripts/make_site.py site
+
 model: $(VENV)/.lab
 	$(RUN) scripts/make_small_world_model.py
 
@@ -61,7 +65,11 @@ $(VENV)/.lab: pyproject.toml constraints.txt
 	@touch $@
 
 $(VENV)/.test: $(VENV)/.lab
-	$(PIP) install --constraint constraints.txt --editable ".[test]"
+	$(PIP) install --constraint constraints.txt --editable ".[test,site]"
+	@touch $@
+
+$(VENV)/.site: $(VENV)/.lab
+	$(PIP) install --constraint constraints.txt --editable ".[site]"
 	@touch $@
 
 # One short try: where that index does not answer, seconds are lost and pip takes what it finds.

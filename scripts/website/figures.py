@@ -1,0 +1,122 @@
+"""A stored Plotly figure as HTML: its controls as native ones, its words, and its data for the script that draws it.
+
+Plotly draws sliders and menus into the picture, where no keyboard reaches them and no screen reader names them. Here
+each becomes a range or a group of choices of the page; `assets/figures.js` takes Plotly's away and lets these do what
+they did. Only what changes the figure at once is known to it: no animation.
+
+    <figure class="picture">  controls · plot (role=img) · figcaption (the words) · numbers (folded) · the data
+"""
+
+import json
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from html import escape, unescape
+from typing import Any
+
+METHODS = {"restyle", "relayout", "update"}
+# What Plotly keeps free below its axes for a slider, but for the padding: name, rail, ticks and labels, in pixels.
+SLIDER_PX = 86
+AXIS_PX = 60  # room for an axis below, until the picture is there
+
+# In a script element only these could end it, or begin a comment; JSON may hold all as escapes.
+_IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
+
+
+@dataclass(frozen=True)
+class Control:
+    """A slider or a menu: its place in the figure's layout, its name, the names of its steps, the one that is shown."""
+
+    place: str
+    name: str
+    steps: list[str]
+    active: int
+    kind: str
+
+
+def figure_html(figure: dict[str, Any], words: str, name: str) -> str:
+    """A figure (`data`, `layout`), the words that say what it shows, and a name for it that is unique on its page."""
+    layout = figure["layout"]
+    refuse_animation(figure)
+    inner = "".join(_control_html(control, name) for control in controls(layout))
+    drawn = json_for_script({"data": figure["data"], "layout": layout})
+    return (
+        f'<figure class="picture" id="{name}">\n'
+        f'<div class="controls" hidden>{inner}</div>\n'
+        f'<div class="plot" role="img" aria-labelledby="{name}-words" style="min-height:{_height(layout)}px"></div>\n'
+        f'<figcaption id="{name}-words"><span class="at-first" hidden>At first: </span>{escape(words)}</figcaption>\n'
+        '<div class="under" hidden>'
+        f'<details class="numbers"><summary>Numbers of this picture</summary><div class="tables"></div></details>\n'
+        f'<button type="button" class="save" aria-describedby="{name}-words">Save as SVG</button></div>\n'
+        f'<script type="application/json">{drawn}</script>\n'
+        "</figure>\n"
+    )
+
+
+def json_for_script(value: Any) -> str:
+    """Strict JSON that cannot end the script element it stands in."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":")).translate(_IN_SCRIPT)
+
+
+def controls(layout: dict[str, Any]) -> Iterator[Control]:
+    """What can be moved or chosen, in the order in which it stands on the page."""
+    for place, menu in enumerate(layout.get("updatemenus", ())):
+        labels = [plain(button["label"]) for button in menu["buttons"]]
+        kind = "buttons" if menu.get("type") == "buttons" else "menu"
+        yield Control(f"updatemenus.{place}", "show", labels, menu.get("active", 0), kind)
+    for place, slider in enumerate(layout.get("sliders", ())):
+        name = plain(slider.get("currentvalue", {}).get("prefix", "")).strip().rstrip(":").rstrip()
+        labels = [plain(step["label"]) for step in slider["steps"]]
+        yield Control(f"sliders.{place}", name or "step", labels, slider.get("active", 0), "slider")
+
+
+def plain(text: str) -> str:
+    """What Plotly shows of a text of its own: without its tags, with its entities read."""
+    return unescape(re.sub(r"<[^>]*>", " ", str(text)))
+
+
+def refuse_animation(figure: dict[str, Any]) -> None:
+    """ValueError where a control would do something else than change the figure at once."""
+    layout = figure["layout"]
+    steps = [step for slider in layout.get("sliders", ()) for step in slider["steps"]]
+    steps += [button for menu in layout.get("updatemenus", ()) for button in menu["buttons"]]
+    strange = {step.get("method", "restyle") for step in steps} - METHODS
+    if strange or figure.get("frames"):
+        raise ValueError(f"a page cannot show frames or the methods {sorted(strange)}, only {sorted(METHODS)}")
+
+
+def _height(layout: dict[str, Any]) -> int:
+    """Room for the picture without Plotly's own sliders, so that the page does not jump when it is drawn."""
+    sliders = [SLIDER_PX + sum(slider.get("pad", {}).values()) for slider in layout.get("sliders", ())]
+    return layout.get("height", 450) - max(0, max(sliders, default=AXIS_PX) - AXIS_PX)
+
+
+def _control_html(control: Control, figure: str) -> str:
+    if control.kind == "buttons":
+        return _choices_html(control, figure)
+    name, id_ = escape(control.name), f"{figure}-{control.place.replace('.', '-')}"
+    if control.kind == "menu":
+        options = "".join(
+            f'<option value="{number}"{" selected" if number == control.active else ""}>{escape(label)}</option>'
+            for number, label in enumerate(control.steps)
+        )
+        return (
+            f'<div class="menu"><label for="{id_}">{name}</label> '
+            f'<select id="{id_}" data-control="{control.place}" autocomplete="off">{options}</select></div>\n'
+        )
+    shown = escape(control.steps[control.active])
+    return (
+        f'<div class="slider"><label for="{id_}">{name}</label> <span class="value" aria-hidden="true">{shown}</span>'
+        f'<input type="range" id="{id_}" data-control="{control.place}" min="0" max="{len(control.steps) - 1}" '
+        f'value="{control.active}" aria-valuetext="{shown}" autocomplete="off"></div>\n'
+    )
+
+
+def _choices_html(control: Control, figure: str) -> str:
+    group = f"{figure}-{control.place.replace('.', '-')}"
+    choices = "".join(
+        f'<label><input type="radio" name="{group}" data-control="{control.place}" value="{number}" autocomplete="off"'
+        f"{' checked' if number == control.active else ''}><span>{escape(label)}</span></label>"
+        for number, label in enumerate(control.steps)
+    )
+    return f'<fieldset class="choices"><legend>{escape(control.name)}</legend>{choices}</fieldset>\n'

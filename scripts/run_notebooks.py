@@ -1,10 +1,13 @@
 """Run lessons anew, each in a fresh kernel, and save them clean: `make notebooks`, or with the notebooks to run.
 
     python scripts/run_notebooks.py [notebooks/00_start_here.ipynb …]
+    python scripts/run_notebooks.py --pictures     # run nothing, draw each stored figure anew
 
-A lesson that raises, or that writes to stderr, is not saved; the others are, each whole or not at all.
+A lesson that raises, or that writes to stderr, is not saved; the others are, each whole or not at all, with a picture
+beside each figure.
 """
 
+import argparse
 import os
 import sys
 from pathlib import Path
@@ -16,6 +19,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from gptlab.commands._saved_notebook import leave_out_widgets
+from still_pictures import add_pictures, stored_pictures
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
 CELL_SECONDS = 300
@@ -74,20 +78,31 @@ def save(notebook: NotebookNode, path: Path) -> None:
 
 def main(words: list[str]) -> int:
     """The number of lessons that could not be run."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("lessons", nargs="*", type=Path, help="default: all")
+    parser.add_argument("--pictures", action="store_true", help="run nothing, draw each stored figure anew")
+    options = parser.parse_args(words)
     failed = 0
-    for path in [Path(word) for word in words] or sorted(NOTEBOOKS.glob("*.ipynb")):
+    for path in options.lessons or sorted(NOTEBOOKS.glob("*.ipynb")):
         notebook = nbformat.read(path, as_version=4)
-        try:
-            said = said_on_stderr(run(notebook, path.parent))
-        except CellExecutionError as error:
-            said = [str(error)]
+        kept = {} if options.pictures else stored_pictures(notebook)
+        said = [] if options.pictures else complaints(notebook, path.parent)
         if said:
             failed += 1
             print(f"{path.name}: not saved\n" + "\n".join(said), file=sys.stderr)
         else:
-            save(clean(notebook), path)
-            print(f"{path.name}: {path.stat().st_size / 1000:.0f} KB")
+            drawn = add_pictures(clean(notebook), kept)
+            save(notebook, path)
+            print(f"{path.name}: {path.stat().st_size / 1000:.0f} KB, {drawn} pictures drawn")
     return failed
+
+
+def complaints(notebook: NotebookNode, folder: Path) -> list[str]:
+    """Run a lesson; what went wrong or was written to stderr."""
+    try:
+        return said_on_stderr(run(notebook, folder))
+    except CellExecutionError as error:
+        return [str(error)]
 
 
 if __name__ == "__main__":

@@ -69,7 +69,7 @@ def read_model(folder: Path) -> GPT:
     settings = json.loads((folder / CONFIG).read_bytes())
     try:
         config = config_from(settings)
-    except ValueError as reason:
+    except (ValueError, TypeError, OverflowError) as reason:
         raise damaged(folder / CONFIG, f"describes a model that gptlab does not have: {reason}") from reason
     stored, path = _read_weights(folder)
     stored = {name.removeprefix(PREFIX): weight for name, weight in stored.items()}

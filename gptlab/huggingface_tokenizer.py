@@ -73,19 +73,26 @@ def read_tokenizer(folder: Path, kind: str) -> Tokenizer | None:
     install where the tokenizer must be wrapped and the library for that is missing.
     """
     try:
-        if (folder / WHOLE).exists():
-            content = json.loads((folder / WHOLE).read_bytes())
-            ours = _ours(*_byte_level(content)) if kind == "gpt2" else None
-            return ours or WrappedTokenizer(_library().Tokenizer.from_str(json.dumps(content)))
-        if not (folder / VOCABULARY).exists():
-            return None
-        vocabulary = json.loads((folder / VOCABULARY).read_bytes())
-        lines = (folder / MERGES).read_text(encoding="utf-8").splitlines()
-        merges = [_pair(line) for line in lines if line and not line.startswith("#version")]
+        return _read(folder, kind)
+    except ImportError:
+        raise
     except OSError as error:
         raise damaged(folder, f"has {VOCABULARY} but no {MERGES} beside it") from error
-    except (ValueError, LookupError, TypeError, AttributeError) as error:
-        raise damaged(folder, f"has a tokenizer that cannot be read: {error}") from error
+    except Exception as error:  # the library knows no narrower class for what it cannot read
+        reason = f"{type(error).__name__}: {error}".splitlines()[0]
+        raise damaged(folder, f"has a tokenizer that cannot be read: {reason}") from error
+
+
+def _read(folder: Path, kind: str) -> Tokenizer | None:
+    if (folder / WHOLE).exists():
+        content = json.loads((folder / WHOLE).read_bytes())
+        ours = _ours(*_byte_level(content)) if kind == "gpt2" else None
+        return ours or WrappedTokenizer(_library().Tokenizer.from_str(json.dumps(content)))
+    if not (folder / VOCABULARY).exists():
+        return None
+    vocabulary = json.loads((folder / VOCABULARY).read_bytes())
+    lines = (folder / MERGES).read_text(encoding="utf-8").splitlines()
+    merges = [_pair(line) for line in lines if line and not line.startswith("#version")]
     ours = _ours(vocabulary, merges) if kind == "gpt2" else None
     return ours or WrappedTokenizer(_built(vocabulary, merges, kind))
 

@@ -40,15 +40,49 @@ def test_a_known_mistake_gets_its_own_hint(exercise, mistake):
     assert mistake.hint in repr(verdict)
 
 
-def test_every_exercise_knows_mistakes_and_has_hints():
+def test_every_exercise_knows_three_mistakes_with_hints_of_their_own_and_helps_with_any_other():
     for exercise in ALL:
-        assert len(exercise.mistakes) >= 2 and exercise.hints, exercise.name
+        assert len({mistake.hint for mistake in exercise.mistakes}) >= 3, exercise.name
+        assert exercise.hints and not {mistake.hint for mistake in exercise.mistakes} & set(exercise.hints)
 
 
-@pytest.mark.parametrize("answer", [None, "eight", -1, float("nan"), object(), [1, 2], lambda: 1, torch.zeros(3)])
+class Stubborn:
+    """Whatever is asked of it fails."""
+
+    def __array__(self, *_, **__):
+        raise RuntimeError("no array")
+
+    def __repr__(self):
+        raise RuntimeError("no words")
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, "eight", -1, float("nan"), object(), [1, 2], lambda: 1, torch.zeros(3), {}, Stubborn(), [[1], [1, 2]]],
+    ids=lambda answer: type(answer).__name__,
+)
 @pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name)
 def test_any_wrong_answer_is_told_and_never_raises(exercise, answer):
     assert check(exercise.name, answer).right is False
+    assert check(exercise.name, lambda *_: answer).right is False
+
+
+def test_a_right_answer_may_carry_gradients_and_change_what_it_was_given():
+    def in_place(logits, temperature):
+        return list(logits.div_(temperature).softmax(-1).requires_grad_())
+
+    assert check("00.temperature", in_place).right is True
+    assert check("00.tokens", torch.tensor(8.0, requires_grad=True)).right is True
+
+
+def test_a_mistake_that_changes_what_it_was_given_is_known_all_the_same():
+    assert "powers must still be divided" in repr(check("00.temperature", lambda z, t: z.div_(t).exp_()))
+
+
+def test_a_missing_return_and_a_wrong_shape_are_named():
+    assert "Is there a `return`?" in repr(check("00.temperature", lambda logits, temperature: None))
+    said = repr(check("00.temperature", lambda logits, temperature: logits[None]))
+    assert "of shape (1, 2); right is [0.26894, 0.73106], of shape (2,)." in said
 
 
 def test_the_first_input_that_fails_is_shown():

@@ -8,6 +8,7 @@ that mistake; the others get the exercise's own hints, one more at each try.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from copy import deepcopy
 from dataclasses import dataclass
 from importlib import import_module
 from pkgutil import iter_modules
@@ -52,11 +53,11 @@ class Exercise:
         for arguments in self.inputs():
             right = self.right(*arguments)
             try:
-                given = answer(*arguments)
+                given = answer(*deepcopy(arguments))  # which it may change
             except Exception as problem:  # the learner's code may fail in any way, and is to be told, not stopped
-                return False, f"On {_listed(arguments)} it raised {type(problem).__name__}: {problem}"
+                return False, f"On {_listed(arguments)} it raised {type(problem).__name__}: {problem}."
             if not same(given, right):
-                return False, f"On {_listed(arguments)} it gives {_shown(given)}; right is {_shown(right)}."
+                return False, f"On {_listed(arguments)} it gives {_difference(given, right)}"
             tried += 1
         return True, f" On all {tried} inputs it agrees with the plain loops."
 
@@ -68,7 +69,7 @@ class Exercise:
         if self.inputs is None:
             return same(answer, wrong)
         try:
-            return all(same(answer(*arguments), wrong(*arguments)) for arguments in self.inputs())
+            return all(same(answer(*deepcopy(one)), wrong(*deepcopy(one))) for one in self.inputs())
         except Exception:  # one of the two failed where the other did not
             return False
 
@@ -132,9 +133,10 @@ def same(one: Any, other: Any) -> bool:
     """Whether two answers are equal: numbers and arrays up to rounding, everything else exactly."""
     if isinstance(one, (str, bool, type(None))) or isinstance(other, (str, bool, type(None))):
         return type(one) is type(other) and one == other
+    one, other = _plain(one), _plain(other)
     try:
         one, other = np.asarray(one, dtype=float), np.asarray(other, dtype=float)
-    except (TypeError, ValueError):
+    except Exception:  # not numbers, or not all of one length; an object may fail in ways of its own
         return isinstance(one, Sequence) and isinstance(other, Sequence) and list(one) == list(other)
     return one.shape == other.shape and np.allclose(one, other, _RELATIVE, _ABSOLUTE, equal_nan=True)
 
@@ -153,10 +155,38 @@ def _help(exercise: Exercise, answer: Any, tries: int) -> list[str]:
     return list(exercise.hints[: max(tries, 1)])
 
 
+def _difference(given: Any, right: Any) -> str:
+    """What was given and what is right; before the numbers of the two, their shapes, where those differ."""
+    if given is None:
+        return f"None; right is {_shown(right)}. Is there a `return`?"
+    shapes = [_shape(given), _shape(right)]
+    if None not in shapes and shapes[0] != shapes[1]:
+        return f"{_shown(given)}, of shape {shapes[0]}; right is {_shown(right)}, of shape {shapes[1]}."
+    return f"{_shown(given)}; right is {_shown(right)}."
+
+
+def _shape(value: Any) -> tuple[int, ...] | None:
+    """The shape of an array or of nested lists, or None where there is none to speak of."""
+    try:
+        return np.asarray(_plain(value), dtype=float).shape
+    except Exception:
+        return None
+
+
+def _plain(value: Any) -> Any:
+    """A tensor, also one that carries gradients or is bfloat16, as an array; the same for each item of a list."""
+    if hasattr(value, "detach"):
+        value = value.detach().cpu()
+        return (value.float() if value.is_floating_point() else value).numpy()
+    return [_plain(item) for item in value] if type(value) in (list, tuple) else value
+
+
 def _shown(value: Any) -> str:
-    if hasattr(value, "tolist"):
-        value = value.tolist()
-    text = repr(_rounded(value))
+    try:
+        value = _plain(value)
+        text = repr(_rounded(value.tolist() if hasattr(value, "tolist") else value))
+    except Exception:  # an object that cannot even be written
+        text = f"an object of {type(value).__name__}"
     return text if len(text) <= 200 else f"{text[:190]} …"
 
 

@@ -56,6 +56,7 @@ EXERCISES = (
         mistakes=(
             Mistake(64, "These are all cells. Those to the right of the diagonal lie in the future, and are masked."),
             Mistake(28, "A token may look at itself too: the diagonal belongs to the triangle."),
+            Mistake(32, "Half of the square cuts through the diagonal, and all of its cells are looked at."),
         ),
         hints=("Row 1 has one cell, row 2 has two, and so on.", "1 + 2 + … + n = n (n + 1) / 2."),
     ),

@@ -51,3 +51,10 @@ def passes(request):
     handle = untrained()[0].blocks[0].register_forward_hook(lambda *_: seen.append(1))
     request.addfinalizer(handle.remove)
     return seen
+
+
+@pytest.fixture(scope="session")
+def wheel(tmp_path_factory):
+    from tests.installing import build
+
+    return build(tmp_path_factory.mktemp("source"))

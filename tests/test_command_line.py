@@ -3,7 +3,6 @@
 import json
 import os
 import shlex
-import shutil
 import signal
 import socket
 import subprocess
@@ -22,6 +21,7 @@ from gptlab.__main__ import COMMANDS, _parser, main
 from gptlab.commands import _checks, _environments, _lessons
 from gptlab.commands._progress import in_words
 from gptlab.storage import read_tensors
+from tests.installing import pip
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 300
@@ -403,24 +403,6 @@ def test_lab_says_what_it_copied_and_what_it_kept_and_opens_the_lesson_asked_for
     (tmp_path / "00_start_here.ipynb").write_text("mine")
     _, out, _ = said(capsys, "lab", tmp_path, "--copy-only")
     assert out.endswith("0 lessons copied\nkept as you have changed them: 00_start_here.ipynb\n") and len(started) == 1
-
-
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory):
-    """The project as it would be published, built from a copy."""
-    copy = tmp_path_factory.mktemp("source")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
-        shutil.copy(ROOT / name, copy)
-    for name in ("gptlab", "notebooks"):
-        shutil.copytree(ROOT / name, copy / name, ignore=shutil.ignore_patterns("__pycache__", ".ipynb_checkpoints"))
-    pip("wheel", "--no-deps", "--no-build-isolation", "--wheel-dir", copy / "dist", copy)
-    return next((copy / "dist").glob("*.whl"))
-
-
-def pip(*words):
-    command = [sys.executable, "-m", "pip", "--disable-pip-version-check", *map(str, words), "--no-index"]
-    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS)
-    assert run.returncode == 0, run.stdout + run.stderr
 
 
 @pytest.fixture(scope="module")

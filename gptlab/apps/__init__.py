@@ -10,6 +10,7 @@ from gptlab.apps.counter import parameter_counter
 from gptlab.apps.cuts import sampling_cut
 from gptlab.apps.fields import receptive_field
 from gptlab.apps.films import Film
+from gptlab.apps.flows import flow
 from gptlab.apps.glance import all_heads
 from gptlab.apps.heads import attention
 from gptlab.apps.learning import training
@@ -40,6 +41,7 @@ __all__ = [
     "beam_tree",
     "cache_speed",
     "descent",
+    "flow",
     "generate",
     "last_words",
     "layer_norm",

@@ -20,6 +20,7 @@ from gptlab.figures.longtexts import long_attention
 from gptlab.figures.maps import component_map
 from gptlab.figures.matrices import matrix_heatmap
 from gptlab.figures.merging import merge_steps
+from gptlab.figures.motions import moving_points
 from gptlab.figures.neighbours import neighbour_bars
 from gptlab.figures.pages import save_page
 from gptlab.figures.pictures import small_pictures
@@ -54,6 +55,7 @@ __all__ = [
     "loss_curve",
     "matrix_heatmap",
     "merge_steps",
+    "moving_points",
     "neighbour_bars",
     "next_token_bars",
     "parameter_bars",

@@ -53,7 +53,8 @@ class ReceptiveField(FigureApp):
 
     def remark(self) -> str:
         *_, last = figure.fields(self._layers(self._strides()))
-        return f"A unit on top sees {last.size} inputs; its neighbour's begin {last.jump} further on."
+        inputs = "1 input" if last.size == 1 else f"{last.size} inputs"
+        return f"A unit on top sees {inputs}; what its neighbour sees begins {last.jump} further on."
 
     def _strides(self) -> tuple[int, ...]:
         return tuple(one.value for one in self.strides[: self.layers.value])

@@ -5,12 +5,15 @@ Axes: H rows (downwards, the first on top), W columns of a panel.
 
 from typing import Any
 
+import numpy as np
+
 from gptlab.figures._canvas import INK, TEXT_PX, Number, escaped, px
 
 GREYS = [[0.0, "#101010"], [1.0, "#fafafa"]]
 # Blue below 0, orange above, and 0 as pale as paper.
 SIGNED = [[0.0, "#0072B2"], [0.5, "#f2f2f2"], [1.0, "#D55E00"]]
-TWO_DIGITS = "%{z:.2~g}"
+PAGE_PX = 940  # how wide a figure is at a desk
+CHARACTER_PX = 10
 
 
 def cell_axes(
@@ -29,3 +32,13 @@ def panel_title(text: str, x: Number, y: Number) -> dict[str, Any]:
     """A title in the middle above a picture, at a place on the paper."""
     place = {"x": x, "y": y, "xref": "paper", "yref": "paper", "xanchor": "center", "yanchor": "bottom"}
     return {"text": escaped(text), "showarrow": False, "font": {"size": px(TEXT_PX)}} | place
+
+
+def written_numbers() -> dict[str, Any]:
+    """What writes a heatmap's numbers into its cells, with two digits."""
+    return {"texttemplate": "%{z:.2~g}", "textfont": {"size": px(TEXT_PX)}}
+
+
+def fits(values: np.ndarray, cell: Number) -> bool:
+    """Whether each of the numbers, so written, fits into a cell of that many pixels."""
+    return CHARACTER_PX * max(len(f"{number:.2g}") for number in values.flat) <= cell

@@ -11,12 +11,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import TEXT_PX, as_array, canvas, escaped, px
-from gptlab.figures._panels import GREYS, SIGNED, TWO_DIGITS, cell_axes, panel_title
+from gptlab.figures._canvas import as_array, canvas, escaped, px
+from gptlab.figures._panels import GREYS, PAGE_PX, SIGNED, cell_axes, fits, panel_title, written_numbers
 
-PAGE_PX = 940  # how wide a figure is at a desk
 HIGHEST_PX = 280
-CELL_PX = 34  # holds a number of three characters
+GAP_FROM_PX = 20  # smaller cells touch, for lines between them would be all one sees
+MOST_DESCRIBED = 8
 TITLE_PX = 34
 GAP = 0.04  # between pictures, of the page's width
 
@@ -26,14 +26,13 @@ def small_pictures(
     *,
     name: str = "brightness",
     signed: bool = False,
-    shared: bool = True,
     columns: int = 4,
 ) -> go.Figure:
     """Draw pictures in rows of `columns`, each under its title; `name` says what the numbers are.
 
     pictures: title → (H,W) numbers, NaN for an empty cell. signed: blue and orange part negative from positive
-    numbers; else from dark to bright. shared: one scale for all of them, else each from its own lowest number to its
-    highest. ValueError, naming it, for no picture, for another shape and for less than one column.
+    numbers; else from dark to bright. All share one scale. ValueError, naming it, for no picture, for another shape and
+    for less than one column.
     """
     drawn = {title: as_array(picture, np.float32) for title, picture in pictures.items()}
     _check(drawn, columns)
@@ -42,18 +41,18 @@ def small_pictures(
     panel = (1 - (columns - 1) * GAP) / columns
     heights = [min(panel * PAGE_PX * len(one) / one.shape[1], HIGHEST_PX) for one in drawn.values()]
     height = n_rows * (max(heights) + TITLE_PX)
-    written = max(one.shape[1] for one in drawn.values()) * CELL_PX <= panel * PAGE_PX
-    numbers = {"texttemplate": TWO_DIGITS, "textfont": {"size": px(TEXT_PX)}} if written else {}
+    cell = min(min(panel * PAGE_PX / one.shape[1], HIGHEST_PX / one.shape[0]) for one in drawn.values())
+    written = all(fits(one, cell) for one in drawn.values())
+    settings = {"xgap": 1, "ygap": 1} if cell >= GAP_FROM_PX else {}
+    if written:
+        settings |= written_numbers()
     traces, layout, titles = [], {}, []
     for number, (title, picture) in enumerate(drawn.items()):
         row, column = divmod(number, columns)
         left, top = column * (panel + GAP), 1 - (row + TITLE_PX / (max(heights) + TITLE_PX)) / n_rows
         domain = [max(1 - (row + 1) / n_rows, 0), top]
         axes = {"x": f"x{number + 1}", "y": f"y{number + 1}"}
-        trace = _cells(picture, title, name, axes).update(numbers)
-        if not shared:
-            trace.update(zip(("zmin", "zmax"), _ends([picture], signed), strict=True))
-            trace.update(coloraxis=None, colorscale=SIGNED if signed else GREYS, showscale=False)
+        trace = _cells(picture, title, name, axes).update(settings)
         traces.append(trace)
         layout |= cell_axes(number + 1, picture.shape, [left, left + panel], domain)
         titles.append(panel_title(title, left + panel / 2, top))
@@ -64,7 +63,7 @@ def small_pictures(
         traces,
         description=_description(drawn, name),
         height=height + 32,
-        coloraxis=colours | {"showscale": shared and not written},
+        coloraxis=colours | {"showscale": not written},
         annotations=titles,
         showlegend=False,
         **layout,
@@ -90,8 +89,6 @@ def _cells(picture: np.ndarray, title: str, name: str, axes: dict[str, str]) -> 
         coloraxis="coloraxis",
         hoverongaps=False,
         hovertemplate=hover,
-        xgap=1,
-        ygap=1,
     )
 
 
@@ -106,9 +103,19 @@ def _ends(pictures: list[np.ndarray], signed: bool) -> tuple[float, float]:
 
 
 def _description(pictures: Mapping[str, np.ndarray], name: str) -> str:
+    """Each picture by its numbers' range and mean; of many pictures the range of all, and which is the brightest."""
+    titles = list(pictures)
+    count = f"{len(pictures)} picture{'s' * (len(pictures) > 1)} of {name}"
+    means = {title: float(np.nanmean(one)) for title, one in pictures.items() if np.isfinite(one).any()}
+    if len(pictures) > MOST_DESCRIBED and means:
+        low, high = _ends(list(pictures.values()), signed=False)
+        most = max(means, key=means.get)
+        ends = f"from {low:.2f} to {high:.2f}; the largest mean is that of ‘{most}’: {means[most]:.2f}"
+        return f"{count}, ‘{titles[0]}’ to ‘{titles[-1]}’: {ends}."
     said = []
-    for title, picture in pictures.items():
-        finite = picture[np.isfinite(picture)]
-        ends = f"from {finite.min():.2f} to {finite.max():.2f}, mean {finite.mean():.2f}" if finite.size else "empty"
-        said.append(f"‘{title}’ of {picture.shape[0]} × {picture.shape[1]} {ends}")
-    return f"{len(said)} picture{'s' * (len(said) > 1)} of {name}: {'; '.join(said)}."
+    for title, one in pictures.items():
+        ends = "empty"
+        if title in means:
+            ends = f"from {np.nanmin(one):.2f} to {np.nanmax(one):.2f}, mean {means[title]:.2f}"
+        said.append(f"‘{title}’ of {one.shape[0]} × {one.shape[1]} {ends}")
+    return f"{count}: {'; '.join(said)}."

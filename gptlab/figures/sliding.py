@@ -10,13 +10,12 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import MASKED, ORANGE, SKY, TEXT_PX, area, as_array, canvas, escaped, px, slider
-from gptlab.figures._panels import GREYS, SIGNED, TWO_DIGITS, cell_axes, panel_title
+from gptlab.figures._canvas import MASKED, ORANGE, SKY, area, as_array, canvas, escaped, px, slider
+from gptlab.figures._panels import GREYS, PAGE_PX, SIGNED, cell_axes, fits, panel_title, written_numbers
 
 PADDINGS = ("valid", "same", "full")
 # The trace that shows the whole input, its outline, the window; then the output's cover and the place in it.
 INPUT, OUTLINE, WINDOW, COVER, PLACE, KERNEL, PARTS, OUTPUT = range(8)
-MOST_WRITTEN = 11  # columns of cells that hold a number each
 # Where the panels lie, across and upwards: the input, the kernel, below it what it makes of the window, the output.
 PANELS = [([0, 0.41], [0, 0.93]), ([0.46, 0.63], [0.55, 0.93]), ([0.46, 0.63], [0, 0.38]), ([0.68, 1], [0, 0.93])]
 
@@ -98,7 +97,11 @@ def sliding_window(
     for place, trace in enumerate(moved["traces"]):
         traces[trace].update({key: moved[key][place] for key in "xyz" if moved[key][place] is not None})
     shapes = [now.padded.shape, now.kernel.shape, now.kernel.shape, now.output.shape]
-    axes = [cell_axes(number, shape, *PANELS[number - 1]) for number, shape in enumerate(shapes, start=1)]
+    axes = {}
+    for number, (shape, domains) in enumerate(zip(shapes, PANELS, strict=True), start=1):
+        axes |= cell_axes(number, shape, *domains)
+    for axis in ("xaxis2", "yaxis2"):  # a maximum has no kernel
+        axes[axis]["visible"] = not now.takes_maxima
     sliders = _sliders(every, shown, step, stride) if slides else []
     return canvas(
         traces,
@@ -107,7 +110,7 @@ def sliding_window(
         annotations=_titles(now, picture.shape),
         sliders=sliders,
         showlegend=False,
-        **{name: axis for pair in axes for name, axis in pair.items()},
+        **axes,
     )
 
 
@@ -144,13 +147,14 @@ def kind_of(name: str, window: Any) -> tuple[str, int]:
 
 def _cells(values: np.ndarray, panel: int, *, ends: np.ndarray | None = None, signed: bool = False) -> go.Heatmap:
     """A panel of numbers, coloured from the lowest to the highest of `ends`, and written where there is room."""
-    finite = values if ends is None else ends
-    finite = finite[np.isfinite(finite)]
+    ends = values if ends is None else ends
+    finite = ends[np.isfinite(ends)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
     if signed:
         high = max(abs(low), abs(high))
         low = -high
-    numbers = {"texttemplate": TWO_DIGITS, "textfont": {"size": px(TEXT_PX)}}
+    (left, right), _ = PANELS[panel - 1]
+    cell = PAGE_PX * (right - left) / values.shape[1]
     return go.Heatmap(
         z=_listed(values),
         xaxis=f"x{panel}",
@@ -163,7 +167,7 @@ def _cells(values: np.ndarray, panel: int, *, ends: np.ndarray | None = None, si
         hovertemplate="row %{y}, column %{x}: %{z:.3~g}<extra></extra>",
         xgap=1,
         ygap=1,
-        **(numbers if values.shape[1] <= MOST_WRITTEN else {}),
+        **(written_numbers() if fits(ends, cell) else {}),
     )
 
 

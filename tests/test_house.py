@@ -37,12 +37,12 @@ ORDER = """
     checkpoint huggingface hub loading record snapshots
     optimizer recipe loss training_state distributed training evaluation
     finetuning.supervised finetuning.preference finetuning.grpo finetuning
-    relatives.* relatives
+    relatives.encoder_decoder relatives.* relatives
     figures._canvas figures._attentions figures._panels figures.* figures
     apps._page apps._frame apps._text apps._prompt
-    apps.films apps._cost apps._background apps._session apps.* apps.machine apps
+    apps.films apps.heads apps._cost apps._background apps._session apps.* apps.machine apps
     exercises._check exercises.* exercises
-    commands._probe commands._environments commands._* commands.* commands
+    commands._probe commands._environments commands._earlier_cells commands._* commands.* commands
     __main__
 """.split()
 # Figures take arrays and token strings: no model, no widget. A page is written as safely as weights are.

@@ -12,6 +12,7 @@ def start(folder: Path, lesson: str, others: Sequence[str] = ()) -> None:
     config = str(files("gptlab") / "data" / "jupyter")
     before = os.environ.get("JUPYTER_CONFIG_PATH")
     os.environ["JUPYTER_CONFIG_PATH"] = os.pathsep.join(filter(None, [config, before]))
+    os.environ.setdefault("PYTHONSTARTUP", str(files("gptlab") / "commands" / "_kernel_startup.py"))
     others = list(others)
     if hasattr(os, "geteuid") and os.geteuid() == 0:
         others.append("--allow-root")  # in a container one is root, and Jupyter would refuse

@@ -17,6 +17,7 @@ from gptlab.apps.learning import training
 from gptlab.apps.lens import logit_lens
 from gptlab.apps.machine import Machine
 from gptlab.apps.merging import merge_steps
+from gptlab.apps.moving import moving_lines
 from gptlab.apps.norms import layer_norm
 from gptlab.apps.scoring import score_words
 from gptlab.apps.silencing import ablate_heads
@@ -47,6 +48,7 @@ __all__ = [
     "layer_norm",
     "logit_lens",
     "merge_steps",
+    "moving_lines",
     "nearest_words",
     "next_token",
     "parameter_counter",

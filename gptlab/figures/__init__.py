@@ -21,6 +21,7 @@ from gptlab.figures.maps import component_map
 from gptlab.figures.matrices import matrix_heatmap
 from gptlab.figures.merging import merge_steps
 from gptlab.figures.motions import moving_points
+from gptlab.figures.moving import moving_lines
 from gptlab.figures.neighbours import neighbour_bars
 from gptlab.figures.pages import save_page
 from gptlab.figures.pictures import small_pictures
@@ -55,6 +56,7 @@ __all__ = [
     "loss_curve",
     "matrix_heatmap",
     "merge_steps",
+    "moving_lines",
     "moving_points",
     "neighbour_bars",
     "next_token_bars",

@@ -41,7 +41,7 @@ def test_case_140_from_the_middle_the_error_says_which_cell_comes_first(tmp_path
         client(notebook).execute(env=os.environ | started)
     assert left_behind.outputs[0].data["text/plain"] == "[]"
     assert caught.value.ename == "NameError"
-    assert "is not defined; code cell 1 of this notebook makes it: “" in caught.value.evalue
+    assert "is not defined; code cell 3 of this notebook makes it: “prompt = " in caught.value.evalue
     assert caught.value.evalue.endswith("Choose Run › Run All Above Selected Cell, then run this cell again.")
 
 

@@ -85,6 +85,17 @@ def _particles() -> Iterator[tuple[Tensor, float]]:
 
 EXERCISES = (
     Exercise(
+        "12.neurons",
+        6400,
+        mistakes=(
+            Mistake(640, "That would be slope −1. The error falls as 1/√n."),
+            Mistake(round(64 * math.sqrt(10)), "The other way round: n grows with the square of what is gained."),
+            Mistake(64 * math.sqrt(10), "The other way round: n grows with the square of what is gained."),
+            Mistake(100, "A hundred times as many, yes: of 64."),
+        ),
+        hints=("The error is C/√n. By what must n be multiplied for √n to become ten times as large?",),
+    ),
+    Exercise(
         "12.layer",
         residual_layer,
         _layers,
@@ -160,16 +171,5 @@ EXERCISES = (
             "y = (beta * x @ x.T).softmax(-1) @ x has the pull on each particle in a row.",
             "Take away (x * y).sum(-1, keepdim=True) * x.",
         ),
-    ),
-    Exercise(
-        "12.neurons",
-        6400,
-        mistakes=(
-            Mistake(640, "That would be slope −1. The error falls as 1/√n."),
-            Mistake(round(64 * math.sqrt(10)), "The other way round: n grows with the square of what is gained."),
-            Mistake(64 * math.sqrt(10), "The other way round: n grows with the square of what is gained."),
-            Mistake(100, "A hundred times as many, yes: of 64."),
-        ),
-        hints=("The error is C/√n. By what must n be multiplied for √n to become ten times as large?",),
     ),
 )

@@ -11,6 +11,7 @@ from gptlab.apps.cuts import sampling_cut
 from gptlab.apps.fields import receptive_field
 from gptlab.apps.films import Film
 from gptlab.apps.flows import flow
+from gptlab.apps.gaps import hidden_word
 from gptlab.apps.glance import all_heads
 from gptlab.apps.heads import attention
 from gptlab.apps.learning import training
@@ -27,6 +28,7 @@ from gptlab.apps.slopes import descent
 from gptlab.apps.speeds import cache_speed
 from gptlab.apps.steps import attention_steps
 from gptlab.apps.strip import token_strip, token_strips
+from gptlab.apps.translating import translation
 from gptlab.apps.trees import beam_tree
 from gptlab.apps.vectors import nearest_words, word_map
 from gptlab.apps.writing import generate
@@ -44,6 +46,7 @@ __all__ = [
     "descent",
     "flow",
     "generate",
+    "hidden_word",
     "last_words",
     "layer_norm",
     "logit_lens",
@@ -60,5 +63,6 @@ __all__ = [
     "token_strip",
     "token_strips",
     "training",
+    "translation",
     "word_map",
 ]

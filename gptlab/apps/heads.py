@@ -1,6 +1,6 @@
 """Who looks at whom: the attention of every layer and head, to a prompt that a model reads or as it is given."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -25,12 +25,14 @@ class Given:
     attention: np.ndarray
     pieces: Sequence[Any]
     keys: Sequence[Any] | None
+    marks: Collection[tuple[int, int]] | None
 
 
 class Heads(FigureApp):
     """The attention of the head that two sliders choose.
 
-    read: gives what there is to see now: `attention` (L,H,T,S), `pieces`, and `keys` where those are others.
+    read: gives what there is to see now: `attention` (L,H,T,S), `pieces`, and `keys` where those are others, and
+    `marks` where cells are to be ringed.
     """
 
     def __init__(self, read: Callable[[], Any], *above: widgets.Widget) -> None:
@@ -62,34 +64,49 @@ class Heads(FigureApp):
 
     def _map(self, weights: np.ndarray, **chosen: int) -> go.Figure:
         seen = self._read()
-        return attention_heatmap(weights, seen.pieces, keys=getattr(seen, "keys", None), **chosen)
+        told = {name: getattr(seen, name, None) for name in ("keys", "marks")}
+        return attention_heatmap(weights, seen.pieces, **told, **chosen)
 
 
 def attention(
-    model: Any, tok: Any, prompt: str | None = None, *, keys: Sequence[Any] | None = None, part: str | None = None
+    model: Any,
+    tok: Any,
+    prompt: str | None = None,
+    *,
+    keys: Sequence[Any] | None = None,
+    part: str | None = None,
+    marks: Collection[tuple[int, int]] | None = None,
 ) -> FigureApp:
     """A heatmap of what each token looks at, with a slider for the layer and one for the head.
 
     Either `attention(model, tok, prompt)`, with a box for the prompt; or `attention(weights, tokens)` for attention
-    that is there already, in any of the forms that `figures.attention_heatmap` takes, and with its `keys` and `part`.
-    ValueError, naming it, for what does not fit.
+    that is there already, in any of the forms that `figures.attention_heatmap` takes, and with its `keys`, `part` and
+    `marks`. ValueError, naming it, for what does not fit.
     """
     if prompt is not None:
         if keys is not None or part is not None:
             raise refuse("keys and part", (keys, part), "None where a prompt is given: a GPT has one kind of attention")
+        if marks is not None:
+            raise refuse("marks", marks, "None where a prompt is given, whose tokens may change")
         box = Prompt(model, tok, prompt)
         app = Heads(lambda: box.reading, box)
         box.follow(app.refresh)
         return app
     if hasattr(tok, "encode"):
         raise refuse("prompt", prompt, "a text for the model to read")
-    given = _given(model, tok, keys, part)
+    given = _given(model, tok, keys, part, marks)
     return Heads(lambda: given)
 
 
-def _given(weights: Any, tokens: Sequence[Any], keys: Sequence[Any] | None, part: str | None) -> Given:
+def _given(
+    weights: Any,
+    tokens: Sequence[Any],
+    keys: Sequence[Any] | None,
+    part: str | None,
+    marks: Collection[tuple[int, int]] | None,
+) -> Given:
     """The attention with all its axes, in whole per cents if no cell is masked; what does not fit is refused."""
     weights = attention_of(weights, part)
-    attention_heatmap(weights, tokens, keys=keys)
+    attention_heatmap(weights, tokens, keys=keys, marks=marks)
     weights = weights if weights.ndim == 4 else weights[None, None]
-    return Given(percents(weights) if np.isfinite(weights).all() else weights, list(tokens), keys)
+    return Given(percents(weights) if np.isfinite(weights).all() else weights, list(tokens), keys, marks)

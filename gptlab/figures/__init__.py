@@ -13,6 +13,7 @@ from gptlab.figures.curves import loss_curve
 from gptlab.figures.cuts import sampling_cut
 from gptlab.figures.fields import receptive_field
 from gptlab.figures.films import training_film
+from gptlab.figures.gaps import gap_bars
 from gptlab.figures.grids import head_grid
 from gptlab.figures.heatmaps import attention_heatmap
 from gptlab.figures.lens import lens_grid
@@ -47,6 +48,7 @@ __all__ = [
     "component_map",
     "context_bars",
     "descent_paths",
+    "gap_bars",
     "generated_text",
     "head_grid",
     "lecture_mode",

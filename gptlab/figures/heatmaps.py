@@ -4,7 +4,7 @@ Axes: L layers, H heads, T queries (downwards, the first on top) and S keys (to 
 unless the keys are those of another text.
 """
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -36,6 +36,7 @@ def attention_heatmap(
     keys: Sequence[Any] | None = None,
     part: str | None = None,
     values: str = "weights",
+    marks: Collection[tuple[int, int]] | None = None,
     layer: int = 0,
     head: int = 0,
 ) -> go.Figure:
@@ -47,6 +48,7 @@ def attention_heatmap(
     tokens: T labels, or pieces of a tokenizer. keys: S of them where others are looked at, as in cross-attention.
     part: of an output that holds several: "self", "encoder", "decoder" or "cross".
     values: "weights", or "scores" for (T,S) of any size, what softmax takes.
+    marks: (query, key) of cells to ring, such as those of words that are known to belong together.
 
     NaN and -inf are drawn as masked, and so are the weights above the diagonal if all are 0 and there are no other
     keys. ValueError, naming it, for another shape, for labels that do not fit it, for +inf and for weights outside
@@ -55,6 +57,7 @@ def attention_heatmap(
     weights, labels = attention_of(weights, part), token_labels(tokens)
     key_labels = labels if keys is None else _key_labels(keys)
     _check(weights, labels, None if keys is None else key_labels, values, layer, head)
+    rings = [] if marks is None else [_rings(_inside(marks, weights.shape[-2:]))]
     masked = _masked(weights, values, causal=keys is None)
     if weights.ndim == 4:
         weights = percents(weights)
@@ -69,8 +72,9 @@ def attention_heatmap(
             trace.update(opacity=0, hoverinfo="skip")
     side = min(max(30 * len(labels), 280), 440 if sliders else 520)
     return canvas(
-        [*traces, _mask(masked)],
-        description=_description(weights, heads[here], (labels, key_labels), values, layer, head),
+        [*traces, _mask(masked), *rings],
+        description=_description(weights, heads[here], (labels, key_labels), values, layer, head)
+        + _hits(heads[here], marks),
         height=side + 80 + 90 * len(sliders),
         xaxis=token_axis(key_labels, side="top", title={"text": "key: looked at"}),
         yaxis=token_axis(labels, title={"text": "query: looks"}) | {"range": [len(labels) - 0.5, -0.5]},
@@ -131,6 +135,22 @@ def _mask(masked: np.ndarray) -> go.Scatter:
     )
 
 
+def _rings(marks: Collection[tuple[int, int]]) -> go.Scatter:
+    """A white ring on a wider black one, each mark twice: to be seen on every colour."""
+    n = len(marks)
+    return go.Scatter(
+        x=[key for _, key in marks] * 2,
+        y=[query for query, _ in marks] * 2,
+        mode="markers",
+        marker={
+            "size": px(16),
+            "color": "rgba(0, 0, 0, 0)",
+            "line": {"width": [px(5)] * n + [px(2)] * n, "color": ["#000"] * n + ["#fff"] * n},
+        },
+        hoverinfo="skip",
+    )
+
+
 def _sliders(n_layers: int, n_heads: int, layer: int, head: int) -> list[dict]:
     """Two sliders that know nothing of each other: the layer's decides what is visible, the head's what is opaque.
 
@@ -167,6 +187,22 @@ def _key_labels(keys: Sequence[Any]) -> list[str]:
     if isinstance(keys, str):
         raise refuse("keys", keys, "a list of token labels, not one string")
     return token_labels(keys)
+
+
+def _inside(marks: Collection[tuple[int, int]], shape: tuple[int, ...]) -> Collection[tuple[int, int]]:
+    for query, key in marks:
+        if not (0 <= query < shape[0] and 0 <= key < shape[1]):
+            raise refuse("a mark", (query, key), f"(query, key), from (0, 0) to {(shape[0] - 1, shape[1] - 1)}")
+    return marks
+
+
+def _hits(matrix: np.ndarray, marks: Collection[tuple[int, int]] | None) -> str:
+    """How many rows that have a ring have their largest weight in one."""
+    if not marks:
+        return ""
+    queries = sorted({query for query, _ in marks})
+    hits = sum((query, int(np.nanargmax(matrix[query]))) in set(marks) for query in queries)
+    return f" The largest weight of {hits} of {len(queries)} rows is ringed."
 
 
 def _check(

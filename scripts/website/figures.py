@@ -1,8 +1,8 @@
 """A stored Plotly figure as HTML: its controls as native ones, its words, and its data for the script that draws it.
 
 Plotly draws sliders and menus into the picture, where no keyboard reaches them and no screen reader names them. Here
-each becomes a range or a group of choices of the page; `assets/figures.js` takes Plotly's away and lets these do what
-they did. Only what changes the figure at once is known to it: no animation.
+each becomes a range, a group of choices or a button of the page; `assets/figures.js` takes Plotly's away and lets
+these do what they did. Nothing moves by itself: a film, whose slider leads from frame to frame, has a button to play.
 
     <figure class="picture">  controls · plot (role=img) · figcaption (the words) · numbers (folded) · the data
 """
@@ -15,6 +15,7 @@ from html import escape, unescape
 from typing import Any
 
 METHODS = {"restyle", "relayout", "update"}
+FILM = "animate"  # the method of a slider that shows frames, and of the buttons that play and hold them
 # What Plotly keeps free below its axes for a slider, but for the padding: name, rail, ticks and labels, in pixels.
 SLIDER_PX = 86
 AXIS_PX = 60  # room for an axis below, until the picture is there
@@ -25,7 +26,10 @@ _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
 
 @dataclass(frozen=True)
 class Control:
-    """A slider or a menu: its place in the figure's layout, its name, the names of its steps, the one that is shown."""
+    """A slider or a menu: its place in the figure's layout, its name, the names of its steps, the one that is shown.
+
+    Its kind is slider, menu, choices, or player, which has no steps and plays the slider whose place it has.
+    """
 
     place: str
     name: str
@@ -37,16 +41,17 @@ class Control:
 def figure_html(figure: dict[str, Any], words: str, name: str) -> str:
     """A figure (`data`, `layout`), the words that say what it shows, and a name for it that is unique on its page."""
     layout = figure["layout"]
-    refuse_animation(figure)
+    _refuse_unknown(figure)
     inner = "".join(_control_html(control, name) for control in controls(layout))
-    drawn = json_for_script({"data": figure["data"], "layout": layout})
+    drawn = json_for_script({key: figure[key] for key in ("data", "layout", "frames") if key in figure})
     return (
         f'<figure class="picture" id="{name}">\n'
         f'<div class="controls" hidden>{inner}</div>\n'
         f'<div class="plot" role="img" aria-labelledby="{name}-words" style="min-height:{_height(layout)}px"></div>\n'
         f'<figcaption id="{name}-words"><span class="at-first" hidden>At first: </span>{escape(words)}</figcaption>\n'
         '<div class="under" hidden>'
-        f'<details class="numbers"><summary>Numbers of this picture</summary><div class="tables"></div></details>\n'
+        '<details class="numbers"><summary>Numbers of this picture</summary>'
+        '<div class="tables" role="group" aria-label="Numbers" tabindex="0"></div></details>\n'
         f'<button type="button" class="save" aria-describedby="{name}-words">Save as SVG</button></div>\n'
         f'<script type="application/json">{drawn}</script>\n'
         "</figure>\n"
@@ -62,8 +67,11 @@ def controls(layout: dict[str, Any]) -> Iterator[Control]:
     """What can be moved or chosen, in the order in which it stands on the page."""
     for place, menu in enumerate(layout.get("updatemenus", ())):
         labels = [plain(button["label"]) for button in menu["buttons"]]
-        kind = "buttons" if menu.get("type") == "buttons" else "menu"
-        yield Control(f"updatemenus.{place}", "show", labels, menu.get("active", 0), kind)
+        if all(button.get("method") == FILM for button in menu["buttons"]):
+            yield Control("sliders.0", "Play", [], 0, "player")
+        else:
+            kind = "choices" if menu.get("type") == "buttons" else "menu"
+            yield Control(f"updatemenus.{place}", "show", labels, menu.get("active", 0), kind)
     for place, slider in enumerate(layout.get("sliders", ())):
         name = plain(slider.get("currentvalue", {}).get("prefix", "")).strip().rstrip(":").rstrip()
         labels = [plain(step["label"]) for step in slider["steps"]]
@@ -75,14 +83,15 @@ def plain(text: str) -> str:
     return unescape(re.sub(r"<[^>]*>", " ", str(text)))
 
 
-def refuse_animation(figure: dict[str, Any]) -> None:
-    """ValueError where a control would do something else than change the figure at once."""
+def _refuse_unknown(figure: dict[str, Any]) -> None:
+    """ValueError where a control would do what the page's script does not know."""
     layout = figure["layout"]
     steps = [step for slider in layout.get("sliders", ()) for step in slider["steps"]]
     steps += [button for menu in layout.get("updatemenus", ()) for button in menu["buttons"]]
-    strange = {step.get("method", "restyle") for step in steps} - METHODS
-    if strange or figure.get("frames"):
-        raise ValueError(f"a page cannot show frames or the methods {sorted(strange)}, only {sorted(METHODS)}")
+    known = METHODS | ({FILM} if figure.get("frames") else set())
+    strange = {step.get("method", "restyle") for step in steps} - known
+    if strange:
+        raise ValueError(f"a control of a figure on a page may call {sorted(known)}, not {sorted(strange)}")
 
 
 def _height(layout: dict[str, Any]) -> int:
@@ -92,8 +101,10 @@ def _height(layout: dict[str, Any]) -> int:
 
 
 def _control_html(control: Control, figure: str) -> str:
-    if control.kind == "buttons":
+    if control.kind == "choices":
         return _choices_html(control, figure)
+    if control.kind == "player":
+        return f'<button type="button" class="play" data-plays="{control.place}">{control.name}</button>\n'
     name, id_ = escape(control.name), f"{figure}-{control.place.replace('.', '-')}"
     if control.kind == "menu":
         options = "".join(

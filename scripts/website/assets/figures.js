@@ -6,10 +6,15 @@
 "use strict";
 
 (() => {
-  const INKS = { "#797979": ["#565d66", "#b4bac3"], "#D55E00": ["#bf4f00", "#ee7a2e"] }; // on light, on dark
+  const INKS = {
+    "#797979": { light: "#565d66", dark: "#b4bac3" },
+    "#D55E00": { light: "#bf4f00", dark: "#ee7a2e" },
+  };
   const SLIDER_PX = 86; // what Plotly keeps free below its axes for a slider, but for the padding
+  const FRAME_MS = 120;
   const CONFIG = { displayModeBar: false, displaylogo: false, responsive: true };
   const dark = matchMedia("(prefers-color-scheme: dark)");
+  const theme = () => dark.matches ? "dark" : "light";
   const finger = matchMedia("(pointer: coarse)"); // there a drag scrolls the page
 
   class Picture {
@@ -18,25 +23,27 @@
       this.plot = element.querySelector(".plot");
       this.text = element.querySelector("script").textContent;
       this.controls = [...element.querySelectorAll("[data-control]")];
+      this.play = element.querySelector("[data-plays]");
       this.tables = element.querySelector(".tables");
       this.moved = new Map(); // place of a control → the step it was moved to
       this.due = new Set(); // places whose step is still to be shown
     }
 
     async draw() {
-      const { data, layout, height } = this.read();
-      await Plotly.newPlot(this.plot, data, layout, CONFIG);
+      const { figure, height } = this.read();
+      await Plotly.newPlot(this.plot, figure);
       this.height = height && Math.round(height + this.plot._fullLayout._size.b);
       if (height) await Plotly.relayout(this.plot, { height: this.height });
       this.plot.style.minHeight = "";
+      this.element.dataset.theme = theme();
       this.listen();
     }
 
     // The figure without Plotly's own controls. `height` is that of all above the axis at the bottom, where a slider stood
     // below it; the room that the axis itself takes is known when it is drawn.
     read() {
-      const inked = this.text.replace(/#797979|#D55E00/g, colour => INKS[colour][Number(dark.matches)]);
-      const { data, layout } = JSON.parse(inked);
+      const inked = this.text.replace(/#797979|#D55E00/g, colour => INKS[colour][theme()]);
+      const { data, layout, frames = [] } = JSON.parse(inked);
       const { sliders = [], updatemenus = [], ...rest } = layout;
       this.steps = place => {
         const [kind, number] = place.split(".");
@@ -46,11 +53,12 @@
       const height = sliders.length ? layout.height - Math.max(...below) : 0;
       if (height) rest.height = this.height ?? height + 60;
       if (finger.matches) rest.dragmode = false;
-      return { data, layout: rest, height };
+      return { figure: { data, layout: rest, frames, config: CONFIG }, height };
     }
 
     listen() {
-      for (const control of this.controls) control.addEventListener("input", () => this.move(control));
+      for (const control of this.controls) control.addEventListener("input", () => { this.hold(); this.move(control); });
+      this.play?.addEventListener("click", () => this.film ? this.hold() : this.roll());
       this.element.querySelector(".controls").hidden = !this.controls.length;
       this.element.querySelector(".under").hidden = false;
       const numbers = this.element.querySelector(".numbers");
@@ -76,15 +84,36 @@
       this.due.clear();
       for (const place of places) {
         const { method = "restyle", args } = this.steps(place)[this.moved.get(place)];
-        await Plotly[method](this.plot, ...structuredClone(args));
+        const done = Plotly[method](this.plot, ...structuredClone(args));
+        await (method === "animate" ? done.catch(() => {}) : done); // a frame is given up for the next one
       }
       this.say();
     }
 
+    // A film: its slider moves on by itself, from the beginning if it stands at the end.
+    roll() {
+      const control = this.controls.find(({ dataset }) => dataset.control === this.play.dataset.plays);
+      if (control.value === control.max) control.value = -1;
+      this.play.textContent = "Hold";
+      this.film = setInterval(() => {
+        control.stepUp();
+        this.move(control);
+        if (control.value === control.max) this.hold();
+      }, FRAME_MS);
+    }
+
+    hold() {
+      if (!this.film) return;
+      clearInterval(this.film);
+      this.film = null;
+      this.play.textContent = "Play";
+    }
+
+    // In the colours of the other theme.
     async wear() {
-      const { data, layout } = this.read();
-      await Plotly.react(this.plot, data, layout, CONFIG);
+      await Plotly.react(this.plot, this.read().figure);
       await this.show([...this.moved.keys()]);
+      this.element.dataset.theme = theme();
     }
 
     say() {

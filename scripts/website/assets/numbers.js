@@ -34,7 +34,7 @@ const gptlabNumbers = (() => {
       return [text === undefined ? "" : plainText(text), value === null || Number.isNaN(value) ? "" : written(value, format)]
         .filter(Boolean).join(" ");
     })]);
-    return { caption: pattern(trace), head: [title(y), ...columns], rows: cells };
+    return { caption: pattern(trace), head: ["", ...columns], rows: cells };
   }
 
   function subplots(traces, layout) {
@@ -48,32 +48,41 @@ const gptlabNumbers = (() => {
       key ? [pivot(traces, key, layout)] : traces.map(trace => sentences(trace, layout)));
   }
 
-  // The axis whose places are the rows: the one with names, else x; none where the points say more than x and y.
+  // The axis whose places are the rows: that of the bars, or the one with names, else x; none where the points say more
+  // than x and y. A bar may say its name besides.
   function keyAxis(trace, layout) {
-    const said = placeholders(trace).map(one => one.name), [x, y] = axes(trace, layout);
-    if (said.some(name => !["x", "y"].includes(name)) || (hasNames(x) && hasNames(y))) return null;
+    const [x, y] = axes(trace, layout);
     const key = trace.type === "bar" ? (trace.orientation === "h" ? "y" : "x") : hasNames(y) ? "y" : "x";
+    const isName = ({ name, index, format }) => name === "customdata" && trace.type === "bar" && !index && !format;
+    const said = placeholders(trace).filter(one => !isName(one)).map(one => one.name);
+    if (said.some(name => !["x", "y"].includes(name)) || (hasNames(x) && hasNames(y))) return null;
     return !said.length || said.includes(key === "x" ? "y" : "x") ? key : null;
   }
 
-  function pivot(traces, key, layout) {
-    const value = key === "x" ? "y" : "x", axis = axes(traces[0], layout)[key === "x" ? 0 : 1];
-    const rows = new Map();
+  function pivot(all, key, layout) {
+    const value = key === "x" ? "y" : "x", [x, y] = axes(all[0], layout), [axis, other] = key === "x" ? [x, y] : [y, x];
+    const traces = all.filter(trace => Array.from(trace[value]).some(known) && !(all.length > 1 && isLevel(trace[key])));
+    const levels = traces.filter(trace => isLevel(trace[value])), rows = new Map();
     traces.forEach((trace, column) => {
+      if (levels.includes(trace) && levels.length < traces.length) return;
       const format = placeholders(trace).find(one => one.name === value)?.format;
       Array.from(trace[key]).forEach((place, i) => {
         if (!rows.has(place)) rows.set(place, Array(traces.length).fill(""));
         if (known(trace[value][i])) rows.get(place)[column] = written(trace[value][i], format);
       });
     });
-    const order = [...rows.keys()].filter(known).sort((one, other) => one - other);
-    const other = axes(traces[0], layout)[key === "x" ? 1 : 0];
+    const order = [...rows.keys()].filter(place => known(place) && rows.get(place).some(Boolean)).sort((a, b) => a - b);
+    for (const place of order)
+      traces.forEach((trace, column) => { if (levels.includes(trace)) rows.get(place)[column] ||= written(trace[value][0]); });
     return {
       caption: traces.length > 1 ? title(other) : "",
       head: [title(axis), ...traces.map(trace => name(trace) || title(other) || "value")],
       rows: order.map(place => [named(axis, place), ...rows.get(place)]),
     };
   }
+
+  // A line drawn across, such as a floor, holds for every row.
+  const isLevel = values => values.length === 2 && known(values[0]) && values[0] === values[1];
 
   function sentences(trace, layout) {
     const count = (trace.x ?? trace.y).length;
@@ -83,7 +92,7 @@ const gptlabNumbers = (() => {
 
   function texts(traces) {
     const all = traces.filter(trace => trace.visible === true && Array.isArray(trace.text)).flatMap(trace => trace.text);
-    return { caption: "", head: ["text"], rows: all.map(text => [plainText(text)]) };
+    return { caption: "", head: ["text"], rows: all.map(text => [plainText(text, " ")]) };
   }
 
   // What Plotly's template says of a point: %{x}, %{customdata[1]:.2f}, %{pointNumber} …
@@ -105,13 +114,17 @@ const gptlabNumbers = (() => {
     return (one || "").replace(/<extra>.*?<\/extra>/, "");
   };
   const placeholders = trace =>
-    [...template(trace).matchAll(PLACEHOLDER)].map(([, name, , format]) => ({ name, format }));
-  const pattern = trace => plainText(template(trace).replace(PLACEHOLDER, "…"));
+    [...template(trace).matchAll(PLACEHOLDER)].map(([, name, index, format]) => ({ name, index, format }));
+  // How to read a matrix: the template with "row" for y and "column" for x.
+  const pattern = trace => plainText(template(trace).replace(/ ?\(%\{[xy]:d\}\)/g, "").replace(PLACEHOLDER,
+    (_, name) => ({ x: "column", y: "row", text: "text" })[name] ?? ""));
 
   const axes = (trace, layout) => ["x", "y"].map(way =>
     layout[`${way}axis${(trace[`${way}axis`] ?? way).slice(1)}`] ?? {});
-  const hasNames = axis => axis.tickmode === "array" && !!axis.ticktext?.length || !!Object.keys(axis.labelalias ?? {}).length;
-  const title = axis => plainText(axis.title?.text ?? "");
+  // Names of places, not numbers written out, as logarithmic axes have them.
+  const hasNames = axis => [...(axis.tickmode === "array" ? axis.ticktext ?? [] : []), ...Object.values(axis.labelalias ?? {})]
+    .some(text => !/^[-−]?[\d.,]+(e[-+]?\d+)?[⁻⁰¹²³⁴⁵⁶⁷⁸⁹]* ?[%kM]?$/.test(text));
+  const title = axis => plainText(axis._input?.title?.text ?? ""); // without an own one Plotly has words for an editor
   const name = trace => /^trace \d+$/.test(trace.name ?? "") ? "" : plainText(trace.name ?? "");
   const known = value => value !== null && value !== undefined && !Number.isNaN(value);
 
@@ -158,7 +171,7 @@ const gptlabNumbers = (() => {
   function row(parent, cells, scope) {
     const tr = element("tr", parent);
     cells.forEach((text, i) => {
-      const cell = element(scope === "col" || (i === 0 && cells.length > 1) ? "th" : "td", tr, text);
+      const cell = element(text && (scope === "col" || (i === 0 && cells.length > 1)) ? "th" : "td", tr, text);
       if (cell.tagName === "TH") cell.scope = scope;
     });
   }
@@ -173,7 +186,7 @@ const gptlabNumbers = (() => {
 })();
 
 // What Plotly shows of a text: without its tags, with its entities read. A document apart, so that nothing in it is run.
-function plainText(html) {
-  const parsed = new DOMParser().parseFromString(String(html).replace(/<br\s*\/?>/g, "; "), "text/html");
+function plainText(html, between = "; ") {
+  const parsed = new DOMParser().parseFromString(String(html).replace(/\s*<br\s*\/?>/g, between), "text/html");
   return parsed.body.textContent.replaceAll("\u200b", "").trim();
 }

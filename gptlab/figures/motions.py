@@ -167,7 +167,7 @@ def _points(panel: int, number: int, name: str) -> go.Scatter:
         legendgroup=str(number),
         showlegend=panel == 0,
         mode="markers",
-        marker={"color": colour, "symbol": symbol, "size": px(POINT_PX), "opacity": 0.8},
+        marker={"color": colour, "symbol": symbol, "size": px(POINT_PX), "opacity": 0.8, "line": {"width": 0}},
         hovertemplate="%{pointNumber}: (%{x:.3~g}, %{y:.3~g})<extra></extra>",
         **_axis_names(panel),
     )

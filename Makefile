@@ -2,6 +2,8 @@
 #   make lab [BROWSER=] [PORT=8899]   open JupyterLab on lesson 00 (BROWSER= serves without opening a browser)
 #   make test | test-fast | lint      everything | without lessons and browser | style
 #   make notebooks                    run all lessons anew and save them clean
+#   make student                      copies of the lessons without solutions and outputs, in student/
+#   make slides                       each lesson as slides that need no kernel and no network, in slides/
 #   make site                         the lessons as pages that need no kernel and no network, in site/
 #   make model                        train the shipped model again
 #   make classroom [N=10]             N students at once on one server: failures, seconds, memory
@@ -20,7 +22,7 @@ PYTEST := $(RUN) -m pytest
 # Two workers on two cores, each on one thread.
 UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder --ignore tests/browser
 
-.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks site model classroom
+.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks student slides site model classroom
 .NOTPARALLEL:
 
 lab: $(VENV)/.lab
@@ -34,7 +36,7 @@ test-unit: $(VENV)/.test
 test-lessons: $(VENV)/.test
 	$(PYTEST) --nbval --nbval-current-env notebooks
 
-test-browser: $(VENV)/.test
+test-browser: $(VENV)/.test $(VENV)/.reveal
 	$(RUN) tests/browser/chromium.py
 	$(PYTEST) tests/browser
 
@@ -47,6 +49,12 @@ lint: $(VENV)/.test
 
 notebooks: $(VENV)/.test
 	$(RUN) scripts/run_notebooks.py
+
+student: $(VENV)/.lab
+	$(RUN) scripts/make_student.py student
+
+slides: $(VENV)/.site $(VENV)/.reveal
+	$(RUN) scripts/make_slides.py slides
 
 site: $(VENV)/.site
 	$(RUN) scripts/make_site.py site
@@ -70,6 +78,11 @@ $(VENV)/.test: $(VENV)/.lab
 
 $(VENV)/.site: $(VENV)/.lab
 	$(PIP) install --constraint constraints.txt --editable ".[site]"
+	@touch $@
+
+# A package for Python that carries reveal.js, apart from what is imported; of it three files are copied.
+$(VENV)/.reveal: $(VENV)/.lab
+	$(PIP) install --constraint constraints.txt --no-deps --upgrade --target $(VENV)/reveal sphinx-revealjs
 	@touch $@
 
 # One short try: where that index does not answer, seconds are lost and pip takes what it finds.

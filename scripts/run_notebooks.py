@@ -4,7 +4,7 @@
     python scripts/run_notebooks.py --pictures     # run nothing, draw each stored figure anew
 
 A lesson that raises, or that writes to stderr, is not saved; the others are, each whole or not at all, with a picture
-beside each figure.
+beside each figure and cells marked for slides.
 """
 
 import argparse
@@ -19,6 +19,7 @@ from nbclient.exceptions import CellExecutionError
 from nbformat import NotebookNode
 
 from gptlab.commands._saved_notebook import leave_out_widgets
+from slide_marks import mark
 from still_pictures import add_pictures, stored_pictures
 
 NOTEBOOKS = Path(__file__).resolve().parent.parent / "notebooks"
@@ -92,6 +93,7 @@ def main(words: list[str]) -> int:
             print(f"{path.name}: not saved\n" + "\n".join(said), file=sys.stderr)
         else:
             drawn = add_pictures(clean(notebook), kept)
+            mark(notebook)
             save(notebook, path)
             print(f"{path.name}: {path.stat().st_size / 1000:.0f} KB, {drawn} pictures drawn")
     return failed

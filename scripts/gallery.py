@@ -51,7 +51,8 @@ def section(name: str) -> str:
     else:
         output = shown._repr_mimebundle_()
         figure, words = output[FIGURE], output["text/plain"]
-    picture = to_html(figure, include_plotlyjs=False, include_mathjax=False, full_html=False, div_id=name)
+    options = {"include_plotlyjs": False, "include_mathjax": False, "full_html": False, "auto_play": False}
+    picture = to_html(figure, **options, div_id=name)
     return f"<h2>{name}</h2>\n{picture}\n<p>{escape(words)}</p>"
 
 

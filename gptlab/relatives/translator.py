@@ -8,6 +8,7 @@ Axes: B sentences of a batch, S tokens of the source, T of the target, L layers,
 """
 
 import json
+import math
 import random
 import zlib
 from collections import defaultdict
@@ -37,7 +38,7 @@ _HELD_OUT = 20  # one sentence of so many is never trained on
 
 @cache
 def velumi_tokenizer() -> Tokenizer:
-    """A tokenizer with one token for each word of Velumi, in each way it is written; other text goes byte by byte."""
+    """A tokenizer with one token for each word of a Velumi sentence that stands alone; other text goes byte by byte."""
     words = {PARTICLE}
     for entry in vocabulary(ENGLISH).values():
         for word in entry.words:
@@ -92,10 +93,13 @@ class SentencePairs:
             self._of_length[len(pair.source)].append(pair)
 
     def batch(self, step: int) -> PairBatch:
-        """The batch of step 0, 1, 2, …: a length drawn by how many sentences have it, then sentences of that length."""
+        """The batch of step 0, 1, 2, …: sentences of a length that is drawn by the root of how many there are of it.
+
+        By their number alone, the few long ones, in which somebody counts to twenty, would hardly ever come.
+        """
         rng = random.Random(f"{self.seed} {step}")
         lengths = list(self._of_length)
-        length = rng.choices(lengths, [len(self._of_length[one]) for one in lengths])[0]
+        length = rng.choices(lengths, [math.sqrt(len(self._of_length[one])) for one in lengths])[0]
         return pair_batch(rng.choices(self._of_length[length], k=max(1, self.tokens_per_batch // length)))
 
 

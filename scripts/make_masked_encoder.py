@@ -90,6 +90,7 @@ def main(words: Sequence[str] | None = None) -> None:
     rows = train(args, model, data)
     gptlab.save(args.output, model, tok, dtype=torch.float16)
     settings = {name: value for name, value in vars(args).items() if isinstance(value, (int, float))}
+    del settings["anew"]
     result = {"parameters": config.parameter_count()["total"], "loss": rows[-1]["val_loss"]}
     (args.output / "curve.json").write_text(json.dumps({"settings": settings, "result": result, "rows": rows}) + "\n")
     print(f"{args.output}: held out {rows[-1]['val_loss']:.4f} nats per hidden word")

@@ -54,12 +54,15 @@ def test_a_long_program_has_a_screen_before_that_of_its_picture(lines, screens):
     assert shown[-1][-1].count("<figure") == 1 and ("<pre" in shown[-1][-1]) == (screens == 2)
 
 
-def test_a_cell_without_a_mark_is_named():
-    notebook = marked(new_code_cell("1"))
-    del notebook.cells[1].metadata["slideshow"]
+def test_a_cell_that_nobody_marked_goes_by_the_rule_and_an_unknown_mark_is_named():
+    notebook = new_notebook(
+        cells=[new_markdown_cell("# A lesson"), new_code_cell("1"), new_markdown_cell("## 2. Next")]
+    )
+    assert [len(section) for section in sections(notebook)] == [1, 1]
+    notebook.cells[1].metadata["slideshow"] = {"slide_type": "slid"}
     notebook.cells[1].id = "lost"
     lesson = Lesson("07", "A lesson", 40, [], "", "07_a_lesson", notebook)
-    with pytest.raises(ValueError, match="lesson 07: cell 'lost' is marked None, not one of slide, "):
+    with pytest.raises(ValueError, match="lesson 07: cell 'lost' is marked 'slid', not one of slide, "):
         deck_html(lesson)
 
 

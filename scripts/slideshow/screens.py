@@ -20,7 +20,7 @@ Screen = list[str]  # the HTML of what stands on it, in order
 
 
 def sections(notebook: NotebookNode) -> list[list[Screen]]:
-    """The screens of a lesson, by section; ValueError naming a cell whose mark is missing or unknown."""
+    """The screens of a lesson, by section; ValueError naming a cell whose mark is unknown."""
     prose, found = Prose(), []
     for number, (piece, slide_type) in enumerate(marked_pieces(notebook)):
         if slide_type == "skip":
@@ -42,16 +42,16 @@ def sections(notebook: NotebookNode) -> list[list[Screen]]:
 
 
 def marked_pieces(notebook: NotebookNode) -> Iterator[tuple[NotebookNode, str]]:
-    """Each piece of a cell with its mark: the last has the cell's, one before it what the rule says."""
+    """Each piece of a cell with its mark: the last has the cell's; one before it, or without a mark, the rule's."""
     cut = [pieces(cell) for cell in notebook.cells]
     ruled = iter(by_rule([piece for parts in cut for piece in parts]))
     for cell, parts in zip(notebook.cells, cut, strict=True):
         own = cell.metadata.get("slideshow", {}).get("slide_type")
-        if own not in TYPES:
+        if own not in {None, *TYPES}:
             raise ValueError(f"cell {cell.id!r} is marked {own!r}, not one of {', '.join(TYPES)}")
         for piece in parts:
             by_the_rule = next(ruled)
-            yield piece, own if piece is parts[-1] else by_the_rule
+            yield piece, own if own and piece is parts[-1] else by_the_rule
 
 
 def _wrapped(html: str, slide_type: str) -> str:

@@ -19,6 +19,7 @@ from slide_marks import mark
 from tests.disks import names_in
 from tests.lessons import LESSONS
 
+
 @pytest.fixture(params=LESSONS, ids=lambda path: path.stem)
 def source(request) -> nbformat.NotebookNode:
     return source_version(nbformat.read(request.param, as_version=4), 2)

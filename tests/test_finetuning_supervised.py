@@ -101,5 +101,5 @@ def test_sizes_out_of_range_are_refused(tok, options, said):
 
 
 def test_case_101_a_prompt_that_fills_the_context_is_refused(tok):
-    with pytest.raises(ValueError, match="a prompt with its answer is 13"):
+    with pytest.raises(ValueError, match="a prompt with its answer is 12"):
         AnswerCorpus(colours, tok, context_length=6).batch(0)

@@ -30,13 +30,14 @@ ORDER = """
     world.second_language world.translation world
     embeddings
     ngrams
-    config cache model
+    config cache model fast_decoding
     corpus tracing
-    probabilities decoding beam lens
+    probabilities window decoding beam lens
     rollout head_scores
     checkpoint huggingface hub loading record snapshots
     optimizer recipe loss training_state distributed training evaluation
-    finetuning.supervised finetuning.preference finetuning.grpo finetuning
+    finetuning._descent finetuning.answers finetuning.supervised finetuning.preference finetuning.tasks
+    finetuning.grpo finetuning
     relatives.encoder_decoder relatives.* relatives
     figures._canvas figures._attentions figures._panels figures.* figures
     apps._page apps._frame apps._text apps._prompt

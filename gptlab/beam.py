@@ -16,8 +16,9 @@ from jaxtyping import Bool, Float, Float64, Int64
 from torch import Tensor
 
 from gptlab._refuse import refuse
-from gptlab.decoding import Model, Window, refuse_bad_stop_token, without_dropout
+from gptlab.decoding import refuse_bad_stop_token
 from gptlab.probabilities import Number, is_a, likeliest_ids, usable_logits
+from gptlab.window import Model, Window, decoding_mode
 
 _log = logging.getLogger(__name__)
 
@@ -77,6 +78,7 @@ def beam_search(
     stop_token: int | None = None,
     length_penalty: Number = 0.0,
     cache: bool = True,
+    precision: str = "float32",
     on_step: Callable[[BeamStep], object] | None = None,
     on_slide: Callable[[str], object] = _log.warning,
 ) -> list[tuple[Int64[Tensor, " T"], float]]:
@@ -94,7 +96,7 @@ def beam_search(
     """
     _refuse_bad_options(ids, width, length_penalty)
     refuse_bad_stop_token(stop_token)
-    window = Window(model, ids, max_new_tokens, cache, on_slide)
+    window = Window(model, ids, max_new_tokens, cache, precision, on_slide, rows=width)
     log_probs = torch.zeros(1, dtype=torch.float64)  # of the open hypotheses, which are the window's rows
     ended: list[tuple[Tensor, float]] = []
 
@@ -102,13 +104,14 @@ def beam_search(
         text, log_prob = hypothesis
         return -log_prob / max(1, len(text) - ids.shape[1]) ** length_penalty
 
-    with without_dropout(model):
+    with decoding_mode(model):
         for _ in range(max_new_tokens):
             step = _continue(log_probs, window.next_logits(), width, stop_token)
             if on_step is not None:
                 on_step(step)
-            ended = sorted([*ended, *_ended(window.text, step)], key=rank)[:width]
-            going_on = step.kept & ~step.ended
+            if stop_token is not None:
+                ended = sorted([*ended, *_ended(window.text, step)], key=rank)[:width]
+            going_on = (step.kept & ~step.ended).nonzero().flatten()
             window.select(step.parents[going_on])
             window.append(step.tokens[going_on])
             log_probs = step.log_probs[going_on]
@@ -129,15 +132,16 @@ def _continue(
     tokens = likeliest_ids(logits, min(width, logits.shape[1]))  # (W,K)
     token_log_probs = logits.double().log_softmax(-1).gather(-1, tokens)
     totals = (log_probs[:, None] + token_log_probs).flatten()
-    best = totals.argsort(descending=True, stable=True)
-    best = best[totals[best] > -torch.inf]  # what has probability 0 is no continuation
-    tokens_of_best = tokens.flatten()[best]
+    log_probs, best = totals.sort(descending=True, stable=True)
+    possible = int((log_probs > -torch.inf).sum())  # what has probability 0 is no continuation
+    best = best[:possible]
+    tokens_of_best = tokens.take(best)
     return BeamStep(
         parents=best // tokens.shape[1],
         tokens=tokens_of_best,
-        log_probs=totals[best],
-        kept=torch.arange(len(best)) < width,
-        ended=torch.zeros_like(best, dtype=torch.bool) if stop_token is None else tokens_of_best == stop_token,
+        log_probs=log_probs[:possible],
+        kept=torch.arange(possible) < width,
+        ended=torch.zeros(possible, dtype=torch.bool) if stop_token is None else tokens_of_best == stop_token,
     )
 
 

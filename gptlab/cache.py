@@ -21,7 +21,14 @@ class Cache:
     def __init__(self, n_layers: int, context_length: int) -> None:
         self.n_layers, self.context_length = n_layers, context_length
         self.length = 0
-        self._held = torch.empty(2, n_layers, 0, 0, context_length, 0)
+        # Axes B, L, 2H, C, dk: a row of the batch in one piece, and in a layer the keys of all heads, then the values.
+        self._held = torch.empty(0, n_layers, 0, context_length, 0)
+        self._spare: Tensor | None = None  # where `select` puts the rows, in turn, so that it asks for no new memory
+
+    @property
+    def nbytes(self) -> int:
+        """Memory taken, in bytes."""
+        return self._held.nbytes + (0 if self._spare is None else self._spare.nbytes)
 
     @torch.no_grad()
     def update(
@@ -32,29 +39,42 @@ class Cache:
         `length` moves on when the last layer has been served, so a pass that is broken off leaves it as it was.
         """
         B, H, T, dk = k.shape
-        end = self.length + T
-        if end > self.context_length:
-            raise refuse("the number of cached tokens", end, f"at most the context_length of {self.context_length}")
-        room = (2, self.n_layers, B, H, self.context_length, dk)
+        end = self._end(T)
+        room = (B, self.n_layers, 2 * H, self.context_length, dk)
         if self._held.shape != room or self._held.dtype != k.dtype:
             if self.length > 0:
-                rows = self._held.shape[2]
+                rows = len(self._held)
                 raise refuse("the new keys' batch size", B, f"{rows}, of the same shape and type as what is cached")
-            self._held = k.new_empty(room)
-        keys, values = self._held[:, layer, :, :, :end]
+            self._held, self._spare = k.new_empty(room), None
+        keys, values = self._held[:, layer, :, :end].chunk(2, dim=1)
         keys[:, :, self.length :], values[:, :, self.length :] = k, v
         if layer == self.n_layers - 1:
             self.length = end
         return keys, values
 
+    def room_for_one(self) -> list[tuple[Tensor, Tensor, Tensor]]:
+        """For each layer the place of one more token's keys and values, (B,2H,1,dk), and all of either with it.
+
+        In few operations for all layers; whoever has filled the places adds 1 to `length`.
+        """
+        end, n_heads = self._end(1), self._held.shape[2] // 2
+        held = self._held.narrow(3, 0, end)
+        keys, values = held.narrow(2, 0, n_heads), held.narrow(2, n_heads, n_heads)
+        return list(zip(held.narrow(3, end - 1, 1).unbind(1), keys.unbind(1), values.unbind(1), strict=True))
+
     def select(self, rows: Int64[Tensor, " rows"]) -> None:
         """Make row i of the batch what row rows[i] was; a row may come twice or not at all (beam search)."""
-        held = self._held[:, :, rows, :, : self.length]  # the rest of the room holds nothing worth copying
-        room = list(self._held.shape)
-        room[2] = len(rows)
-        self._held = held.new_empty(room)
-        self._held[:, :, :, :, : self.length] = held
+        if self._spare is None or len(self._spare) != len(rows):
+            self._spare = self._held.new_empty(len(rows), *self._held.shape[1:])
+        torch.index_select(self._held, 0, rows, out=self._spare)
+        self._held, self._spare = self._spare, self._held
 
     def reset(self) -> None:
         """Hold no tokens again; the memory is kept for what comes."""
         self.length = 0
+
+    def _end(self, n_new: int) -> int:
+        end = self.length + n_new
+        if end > self.context_length:
+            raise refuse("the number of cached tokens", end, f"at most the context_length of {self.context_length}")
+        return end

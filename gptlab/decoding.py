@@ -1,26 +1,23 @@
 """Token by token to a text: greedy, sampled, or streamed as it comes.
 
-All three ask one `Window` on the text, which knows what the model has read already, for the next logits.
+All three ask a `Window` on the text, which knows what the model has read already, for the next logits.
 Axes: B batch, T tokens of the prompt, n new tokens, total = T + n, V vocabulary.
 """
 
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, nullcontext
+from math import isfinite
 from numbers import Integral
-from sys import maxsize
 
 import torch
 from jaxtyping import Float, Int64
-from torch import Tensor, nn
+from torch import Tensor
 
 from gptlab._refuse import refuse
-from gptlab.cache import Cache
-from gptlab.model import evaluation_mode
 from gptlab.probabilities import Number, is_a, next_token_probabilities, refuse_bad_shaping, usable_logits
 from gptlab.tokenizer import TextStream, Tokenizer
+from gptlab.window import Model, Window, decoding_mode
 
-Model = Callable[..., Tensor]
 Choice = Callable[[Tensor], Tensor]
 
 _log = logging.getLogger(__name__)
@@ -32,76 +29,6 @@ def refuse_bad_stop_token(stop_token: Number | None) -> None:
         raise refuse("stop_token", stop_token, "a token id, or None, which never ends a text")
 
 
-class Window:
-    """The stretch of a text that the model reads, and how much of it stands in the cache already.
-
-    Of a prompt longer than the model's context length C the last C tokens are read. When the text grows past C, the
-    oldest quarter of the window is dropped and the cache is built anew, so that most steps stay cheap. Without a
-    cache the same stretch is read anew at every step, which gives the same logits. `on_slide` is told the first
-    time that the beginning falls out of sight, in a sentence.
-
-    `model` may be any function from (B,T) ids to (B,T,V) logits: without `config` it has no context length, without
-    `hidden` no cache.
-    """
-
-    def __init__(
-        self, model: Model, ids: Tensor, max_new_tokens: int, cache: bool, on_slide: Callable[[str], object]
-    ) -> None:
-        if not isinstance(ids, Tensor) or ids.ndim != 2 or ids.numel() == 0:
-            shape = tuple(ids.shape) if isinstance(ids, Tensor) else type(ids)
-            raise refuse("ids' shape", shape, "(batch, tokens), a tensor with a token a row at least: say end-of-text")
-        if not is_a(Integral, max_new_tokens) or max_new_tokens < 0:
-            raise refuse("max_new_tokens", max_new_tokens, "a whole number of at least 0")
-        config = getattr(model, "config", None)
-        self._model, self._on_slide = model, on_slide
-        self._context = config.context_length if config else maxsize
-        self._text = torch.cat([ids, ids.new_zeros(len(ids), max_new_tokens)], dim=1)  # room for what comes
-        self._start, self._end = 0, ids.shape[1]
-        self._cache = None
-        if cache and hasattr(model, "hidden"):
-            self._cache = Cache(config.n_layers, min(self._context, self._text.shape[1]))
-        if self._end > self._context:
-            self._drop(self._end - self._context)
-
-    @property
-    def text(self) -> Int64[Tensor, "B T"]:
-        """Prompt and new tokens so far."""
-        return self._text[:, : self._end]
-
-    @torch.no_grad()
-    def next_logits(self) -> Float[Tensor, "B V"]:
-        """Logits of the token after the text; the model reads what it has not read yet."""
-        if self._end - self._start > self._context:
-            self._drop(max(1, self._context // 4))
-        if self._cache is None:
-            return self._model(self._text[:, self._start : self._end])[:, -1]
-        unread = self._text[:, self._start + self._cache.length : self._end]
-        return self._model.unembed(self._model.hidden(unread, self._cache)[:, -1])
-
-    def append(self, tokens: Int64[Tensor, " B"]) -> None:
-        """One more token a row."""
-        self._text[:, self._end] = tokens
-        self._end += 1
-
-    def fill(self, token: int) -> None:
-        """The room that is left, with one token."""
-        self._text[:, self._end :] = token
-        self._end = self._text.shape[1]
-
-    def select(self, rows: Int64[Tensor, " rows"]) -> None:
-        """Make row i what row rows[i] was; a row may come twice or not at all (beam search)."""
-        self._text = self._text[rows]
-        if self._cache is not None:
-            self._cache.select(rows)
-
-    def _drop(self, n_tokens: int) -> None:
-        if self._start == 0:
-            self._on_slide(f"The text is longer than the model's context of {self._context} tokens; it reads the end.")
-        self._start += n_tokens
-        if self._cache is not None:
-            self._cache.reset()
-
-
 def greedy(
     model: Model,
     ids: Tensor,
@@ -109,17 +36,19 @@ def greedy(
     *,
     stop_token: int | None = None,
     cache: bool = True,
+    precision: str = "float32",
     on_slide: Callable[[str], object] = _log.warning,
 ) -> Int64[Tensor, "B total"]:
     """Append the likeliest token (of several, the lowest id) again and again: (B,T) int64 ids to (B,T+n).
 
     The prompt comes first. A row that reaches `stop_token` has ended: stop tokens fill it up, and the other rows go
     on; None never ends one. `cache` keeps keys and values rather than reading the text anew, the tokens are the same.
-    Past the context length the window slides (see `Window`) and `on_slide` is told so, once; by default it logs a
-    warning. The model is left in the mode it was in. ValueError for ids the model refuses, for no token to start
-    from, and for logits of NaN.
+    `precision` "bfloat16" lets weights be read in half precision where that is faster: logits then err by about 1 % of
+    their spread, and a near tie may fall otherwise. Past the context length the window slides (see `Window`) and
+    `on_slide` is told so, once; by default it logs a warning. The model is left in the mode it was in. ValueError for
+    ids the model refuses, for no token to start from, and for logits of NaN.
     """
-    window = Window(model, ids, max_new_tokens, cache, on_slide)
+    window = Window(model, ids, max_new_tokens, cache, precision, on_slide)
     return _complete(model, window, max_new_tokens, _likeliest, stop_token)
 
 
@@ -134,6 +63,7 @@ def sample(
     *,
     stop_token: int | None = None,
     cache: bool = True,
+    precision: str = "float32",
     on_slide: Callable[[str], object] = _log.warning,
 ) -> Int64[Tensor, "B total"]:
     """Append tokens drawn from `next_token_probabilities` again and again: (B,T) int64 ids to (B,T+n).
@@ -143,7 +73,7 @@ def sample(
     and what is refused, as in `greedy` and `next_token_probabilities`.
     """
     choose = _sampler(temperature, top_k, top_p, generator)
-    window = Window(model, ids, max_new_tokens, cache, on_slide)
+    window = Window(model, ids, max_new_tokens, cache, precision, on_slide)
     return _complete(model, window, max_new_tokens, choose, stop_token)
 
 
@@ -159,6 +89,7 @@ def stream(
     *,
     stop: bool = True,
     cache: bool = True,
+    precision: str = "float32",
     on_slide: Callable[[str], object] = _log.warning,
 ) -> Iterator[str]:
     """What `sample` appends to a prompt, as text, a piece as soon as it can be read.
@@ -169,7 +100,7 @@ def stream(
     mode that the caller gave it. Bad input is refused by the call itself, as in `sample`.
     """
     choose = _sampler(temperature, top_k, top_p, generator)
-    window = Window(model, prompt_ids(tok, prompt), max_new_tokens, cache, on_slide)
+    window = Window(model, prompt_ids(tok, prompt), max_new_tokens, cache, precision, on_slide)
     steps = _steps(window, max_new_tokens, choose, tok.end_of_text if stop else None)
     return _readable(model, tok, steps, tok.end_of_text if stop else None)
 
@@ -190,7 +121,7 @@ def _readable(
 ) -> Iterator[str]:
     text = TextStream(tok)
     while True:
-        with without_dropout(model):
+        with decoding_mode(model):
             tokens = next(steps, None)
         if tokens is None or int(tokens) == stop_token:
             break
@@ -203,7 +134,7 @@ def _readable(
 def _complete(
     model: Model, window: Window, max_new_tokens: int, choose: Choice, stop_token: int | None
 ) -> Int64[Tensor, "B total"]:
-    with without_dropout(model):
+    with decoding_mode(model):
         for _ in _steps(window, max_new_tokens, choose, stop_token):
             pass
     if stop_token is not None:
@@ -229,7 +160,8 @@ def _steps(
 
 
 def _likeliest(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
-    return usable_logits(logits)[0].argmax(-1)  # torch: the first of several
+    highest, tokens = logits.max(-1)  # torch: the first of several
+    return tokens if isfinite(highest.sum()) else usable_logits(logits)[0].argmax(-1)
 
 
 def _sampler(
@@ -246,11 +178,8 @@ def _sampler(
 
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
         probabilities = next_token_probabilities(logits, temperature, top_k, top_p)
-        return torch.multinomial(probabilities, 1, generator=generator).squeeze(-1)
+        # What torch.multinomial(probabilities, 1) draws, without asking once more whether they are probabilities.
+        waiting = torch.empty_like(probabilities).exponential_(generator=generator)
+        return (probabilities / waiting).argmax(-1)
 
     return draw
-
-
-def without_dropout(model: Model) -> AbstractContextManager[None]:
-    """The model's evaluation mode for a while; a plain function has none."""
-    return evaluation_mode(model) if isinstance(model, nn.Module) else nullcontext()

@@ -231,7 +231,8 @@ def sinusoidal_positions(n_positions: int, d_model: int) -> Float[Tensor, "T d"]
 def evaluation_mode(model: nn.Module) -> Iterator[None]:
     """Dropout off inside the block; afterwards each module is in the mode it was found in."""
     training = [module for module in model.modules() if module.training]
-    model.eval()
+    for module in training:
+        module.training = False
     try:
         yield
     finally:

@@ -100,3 +100,37 @@ def test_the_cache_takes_the_models_number_type_and_records_no_gradient():
     assert keys.dtype == values.dtype == torch.bfloat16
     assert not keys.requires_grad
     assert not values.requires_grad
+
+
+def test_it_says_what_memory_it_takes():
+    cache = Cache(L, CONTEXT)
+    assert cache.nbytes == 0
+    feed(cache, arrivals(4))
+    assert cache.nbytes == 2 * L * B * H * CONTEXT * DK * 4
+    for rows in ([1, 1, 0], [2, 1, 0], [0, 0, 0]):
+        cache.select(torch.tensor(rows))
+    assert cache.nbytes == 2 * (2 * L * 3 * H * CONTEXT * DK * 4), "select goes to and fro between two pieces"
+
+
+def test_the_room_for_one_more_token_is_where_update_would_put_it():
+    first, second = arrivals(4, 1)
+    by_hand, cache = Cache(L, CONTEXT), Cache(L, CONTEXT)
+    feed(cache, [first, second])
+    feed(by_hand, [first])
+    rooms = by_hand.room_for_one()
+    for (place, *_), (k, v) in zip(rooms, second, strict=True):
+        place.copy_(torch.cat([k, v], dim=1))
+    by_hand.length += 1
+    third = arrivals(1)[0]
+    for ours, theirs in zip(feed(by_hand, [third])[0], feed(cache, [third])[0], strict=True):
+        assert all(map(torch.equal, ours, theirs))
+    for layer, (_, keys, values) in enumerate(rooms):
+        assert torch.equal(keys, torch.cat([first[layer, 0], second[layer, 0]], dim=-2))
+        assert torch.equal(values, torch.cat([first[layer, 1], second[layer, 1]], dim=-2))
+
+
+def test_no_room_for_one_more_is_refused():
+    cache = Cache(L, CONTEXT)
+    feed(cache, arrivals(CONTEXT))
+    with pytest.raises(ValueError, match="number of cached tokens is 11"):
+        cache.room_for_one()

@@ -367,3 +367,13 @@ def test_each_row_is_what_it_is_alone(batch, tokens, n, seed, stop_token):
     together = greedy(model, ids, n, **options)
     alone = torch.cat([greedy(model, row[None], n, cache=False, **options) for row in ids])
     assert torch.equal(together, alone)
+
+
+def test_what_is_drawn_is_what_torch_multinomial_draws():
+    logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(1))
+    ours, theirs = torch.Generator().manual_seed(2), torch.Generator().manual_seed(2)
+    for options in ({}, {"temperature": 2.5, "top_k": 7}, {"top_p": 0.6}):
+        start, p = torch.zeros(3, 1, dtype=torch.int64), next_token_probabilities(logits, **options)
+        drawn = sample(lambda ids: logits[:, None].expand(-1, ids.shape[1], -1), start, 20, **options, generator=ours)
+        assert torch.equal(drawn[:, 1:], torch.cat([torch.multinomial(p, 1, generator=theirs) for _ in range(20)], 1))
+    assert torch.equal(ours.get_state(), theirs.get_state())

@@ -5,6 +5,7 @@ Each is a live widget and, on a page without a kernel, a still figure whose own 
 
 from gptlab.apps.arcs import attention_arcs
 from gptlab.apps.bars import next_token
+from gptlab.apps.betas import preference_runs
 from gptlab.apps.contexts import last_words
 from gptlab.apps.counter import parameter_counter
 from gptlab.apps.cuts import sampling_cut
@@ -14,6 +15,7 @@ from gptlab.apps.flows import flow
 from gptlab.apps.gaps import hidden_word
 from gptlab.apps.glance import all_heads
 from gptlab.apps.heads import attention
+from gptlab.apps.judged import judged_answers
 from gptlab.apps.learning import training
 from gptlab.apps.lens import logit_lens
 from gptlab.apps.machine import Machine
@@ -47,6 +49,7 @@ __all__ = [
     "flow",
     "generate",
     "hidden_word",
+    "judged_answers",
     "last_words",
     "layer_norm",
     "logit_lens",
@@ -55,6 +58,7 @@ __all__ = [
     "nearest_words",
     "next_token",
     "parameter_counter",
+    "preference_runs",
     "receptive_field",
     "sampling_cut",
     "score_words",

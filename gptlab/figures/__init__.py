@@ -6,6 +6,7 @@ Each carries in ``figure.layout.meta["description"]`` what is to be seen, in one
 from gptlab.figures._canvas import lecture_mode
 from gptlab.figures.ablations import ablation_bars
 from gptlab.figures.arcs import attention_arcs
+from gptlab.figures.betas import preference_runs
 from gptlab.figures.charts import bar_chart, line_chart
 from gptlab.figures.contexts import context_bars
 from gptlab.figures.counts import parameter_bars
@@ -16,6 +17,7 @@ from gptlab.figures.films import training_film
 from gptlab.figures.gaps import gap_bars
 from gptlab.figures.grids import head_grid
 from gptlab.figures.heatmaps import attention_heatmap
+from gptlab.figures.judged import judged_answers
 from gptlab.figures.lens import lens_grid
 from gptlab.figures.longtexts import long_attention
 from gptlab.figures.maps import component_map
@@ -51,6 +53,7 @@ __all__ = [
     "gap_bars",
     "generated_text",
     "head_grid",
+    "judged_answers",
     "lecture_mode",
     "lens_grid",
     "line_chart",
@@ -63,6 +66,7 @@ __all__ = [
     "neighbour_bars",
     "next_token_bars",
     "parameter_bars",
+    "preference_runs",
     "receptive_field",
     "sampling_cut",
     "save_page",

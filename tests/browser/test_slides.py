@@ -1,5 +1,6 @@
 """Slides in a browser, from the disk: they turn by keys, their pictures move, and nothing is asked of anybody."""
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -129,6 +130,18 @@ def test_a_picture_that_was_scaled_still_knows_what_one_points_at(page, decks):
     page.mouse.move(*place)
     expect(picture.locator(".hovertext")).to_contain_text("(4) → key")
     expect(picture.locator(".hovertext")).to_contain_text("(1)")
+
+
+@pytest.mark.parametrize(("scheme", "dark"), [("light", False), ("dark", True)])
+def test_the_paper_is_as_dark_as_the_reader_likes(page, decks, scheme, dark):
+    page.emulate_media(color_scheme=scheme)
+    open_deck(page, decks)
+    paper, ink = (page.evaluate(f"getComputedStyle(document.body).{what}") for what in ("backgroundColor", "color"))
+    assert (brightness(paper) < brightness(ink)) is dark
+
+
+def brightness(colour: str) -> int:
+    return sum(map(int, re.findall(r"\d+", colour)[:3]))
 
 
 def test_the_list_leads_to_each_lesson(page, decks):

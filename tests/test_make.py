@@ -84,3 +84,11 @@ def test_test_is_everything_and_test_fast_leaves_out_lessons_and_browser(make):
     everything, fast = make("--dry-run", "test")[0], make("--dry-run", "test-fast")[0]
     assert "--nbval --nbval-current-env notebooks" in everything and "pytest tests/browser" in everything
     assert "--nbval " not in fast and "pytest tests/browser" not in fast and '-m "not lesson"' in fast
+
+
+def test_reveal_is_fetched_by_pip_apart_from_what_is_imported_and_without_what_it_needs(make):
+    _, calls = make(".venv/.reveal")
+    wanted = "install --constraint constraints.txt --no-deps --upgrade --target .venv/reveal sphinx-revealjs"
+    assert installs(calls)[-1] == wanted
+    assert "make_slides.py slides" in make("--dry-run", "slides")[0]
+    assert "make_student.py student" in make("--dry-run", "student")[0]

@@ -215,6 +215,7 @@ def test_headings_get_anchors_of_their_own():
         ("Something. **Predict:** which?", "predict"),
         ("*What to notice.* This.", "notice"),
         ("*What the notes say, what is right:* that.", "erratum"),
+        ("**What the notes say, what is right.** That.", "erratum"),
     ],
 )
 def test_the_manner_of_the_lessons_is_seen(words, kind):

@@ -47,7 +47,8 @@ def figure_html(figure: dict[str, Any], words: str, name: str) -> str:
     return (
         f'<figure class="picture" id="{name}">\n'
         f'<div class="controls" hidden>{inner}</div>\n'
-        f'<div class="plot" role="img" aria-labelledby="{name}-words" style="min-height:{_height(layout)}px"></div>\n'
+        f'<div class="scrolls"><div class="{"plot wide" if _is_set(figure) else "plot"}" role="img" '
+        f'aria-labelledby="{name}-words" style="min-height:{_height(layout)}px"></div></div>\n'
         f'<figcaption id="{name}-words"><span class="at-first" hidden>At first: </span>{escape(words)}</figcaption>\n'
         '<div class="under" hidden>'
         '<details class="numbers"><summary>Numbers of this picture</summary>'
@@ -92,6 +93,16 @@ def _refuse_unknown(figure: dict[str, Any]) -> None:
     strange = {step.get("method", "restyle") for step in steps} - known
     if strange:
         raise ValueError(f"a control of a figure on a page may call {sorted(known)}, not {sorted(strange)}")
+
+
+def _is_set(figure: dict[str, Any]) -> bool:
+    """Whether texts stand in it side by side, as tokens in boxes do; it then needs its width, and is scrolled."""
+    return any(
+        "text" in trace.get("mode", "")
+        or (trace["type"] == "heatmap" and trace.get("texttemplate"))
+        or "mono" in trace.get("textfont", {}).get("family", "").lower()
+        for trace in figure["data"]
+    )
 
 
 def _height(layout: dict[str, Any]) -> int:

@@ -20,7 +20,7 @@ from website.formulas import mathml
 KINDS = {
     "predict": re.compile(r"<strong>Predict\b"),
     "notice": re.compile(r"^<em>What to notice\b"),
-    "erratum": re.compile(r"^<em>What the notes say\b"),
+    "erratum": re.compile(r"^<(em|strong)>What the notes say\b"),
 }
 FORMULA = re.compile(r"\$\$(?P<display>.+?)\$\$|\$(?P<inline>[^$\n]+)\$", re.DOTALL)
 # A full stop after a formula, or a bracket around it, must not stand on the next line alone.

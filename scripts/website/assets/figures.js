@@ -33,7 +33,7 @@
       const { figure, height } = this.read();
       await Plotly.newPlot(this.plot, figure);
       this.height = height && Math.round(height + this.plot._fullLayout._size.b);
-      if (height) await Plotly.relayout(this.plot, { height: this.height });
+      if (height) await Plotly.relayout(this.plot, { height: this.height, autosize: true }); // else its width would be kept, too
       this.plot.style.minHeight = "";
       this.element.dataset.theme = theme();
       this.listen();

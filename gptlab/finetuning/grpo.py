@@ -147,12 +147,14 @@ def train_grpo(
 
     A round draws `questions`, samples a `group` of answers to each at temperature 1, and makes `updates` of the weights
     from them; with one update the ratio is always 1 and nothing is ever clipped. `reward(question, answer)` gives named
-    numbers, whose sum is R; the answer is text, and ends in the end-of-text mark if the model came to it. The reference
-    is a copy of the model as it is now. Dropout is off. Stop by closing the generator, resume from `checkpoint`, as in
-    `gptlab.train`; to resume, `model` must be the one that the run began with. ValueError for options out of range.
+    numbers, whose sum is R; the answer is text, and ends in the end-of-text mark if the model came to it.
+
+    The reference is a copy of the model as it is now; to resume, `model` must be the one that the run began with. After
+    a short rise the learning rate stays what it is; dropout is off. Stop by closing the generator, resume from
+    `checkpoint`, as in `gptlab.train`. ValueError for options out of range.
     """
     options = _Options(questions, group, max_new_tokens, updates, epsilon, beta)
-    run = Descent(model, steps, learning_rate, seed)
+    run = Descent(model, steps, learning_rate, seed, falling=False)
     rounds = _Rounds(run, copy.deepcopy(model), tok, draw, reward, options)
     settings = {"kind": "grpo"} | asdict(options)
     return descend(run, rounds.next, settings, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)

@@ -87,18 +87,23 @@ def preferred(better: float | int, worse: float | int) -> float:
     return 1 / (1 + math.exp(worse - better))
 
 
-def preference(rng: random.Random) -> Preference:
-    """Two answers to a question in two manners, each wrong one time in four, and somebody's choice between them."""
+def preference(rng: random.Random, wrong_share: float = 0.25) -> Preference:
+    """Two answers to a question in two manners, some of them wrong, and somebody's choice between them."""
     asked = question(rng)
     answers = []
     for manner in rng.sample(MANNERS, 2):
-        wrong = rng.random() < 1 / 4
+        wrong = rng.random() < wrong_share
         text = asked.answer(manner, asked.wrong_key(rng) if wrong else None)
         answers.append((text, WORTH[manner] + WRONG * wrong))
     (one, r_one), (other, r_other) = answers
     if rng.random() < preferred(r_one, r_other):
         return Preference(asked.prompt, one, other)
     return Preference(asked.prompt, other, one)
+
+
+def taste(rng: random.Random) -> Preference:
+    """Somebody's choice between two right answers, which differ in manner alone."""
+    return preference(rng, wrong_share=0.0)
 
 
 def summary(rng: random.Random) -> Example:

@@ -242,3 +242,8 @@ def test_the_version_is_said_once():
     declared = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(), re.MULTILINE)[1]
     assert version("gptlab") == declared
     assert importlib.import_module("gptlab").__name__ == "gptlab"
+
+
+def test_all_weights_together_stay_small():
+    weights = sorted((PACKAGE / "data").rglob("*.safetensors"))
+    assert len(weights) >= 4 and sum(path.stat().st_size for path in weights) < 25_000_000

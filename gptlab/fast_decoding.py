@@ -48,8 +48,7 @@ class OneMore:
         ways = _ways(model, rows, n_steps, halve)
         self._layers = [_Layer(block, partial(_product, ways=ways, rows=rows)) for block in model.blocks]
         self._final_norm = _norm(model.final_norm)
-        unembedding = model.token_embedding if model.unembedding is None else model.unembedding
-        self._unembed = _product(unembedding.weight, None, ways=ways, rows=rows)
+        self._unembed = _product(model.output_vectors, None, ways=ways, rows=rows)
 
     @staticmethod
     def takes(model: object) -> bool:

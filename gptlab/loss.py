@@ -9,16 +9,20 @@ Axes: B batch, T tokens, V vocabulary, d model width.
 
 import math
 from collections.abc import Callable, Iterable, Iterator
+from typing import Any
 
 import torch
 import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.autograd.function import once_differentiable
 
 from gptlab._refuse import refuse
 from gptlab.corpus import IGNORE, Batch
+from gptlab.model import GPT
 
 _REDUCTIONS = ("mean", "sum", "none")
+_ROWS_AT_ONCE = 512  # of logits: more leave the processor's own memory, fewer make its matrix products slow
 
 
 def next_token_loss(
@@ -47,10 +51,20 @@ def next_token_loss(
 
 
 def batch_loss(model: nn.Module, batch: Batch, reduction: str = "mean") -> Float[Tensor, ""]:
-    """The loss on a batch of a model that turns (B,T) ids into (B,T,V) logits, over the targets that count."""
-    logits = model(batch.inputs)
-    _check_targets(batch.targets, logits.shape[2], lambda row, place: f"targets[{row}, {place}]")
-    return _cross_entropy(logits, batch.targets, reduction)
+    """The loss on a batch of a model that turns (B,T) ids into (B,T,V) logits, over the targets that count.
+
+    reduction: "mean" or "sum". Of a GPT no logits are made where no target counts, and none are kept.
+    """
+    if not _computes_as_written(model):
+        logits = model(batch.inputs)
+        _check_targets(batch.targets, logits.shape[2], lambda row, place: f"targets[{row}, {place}]")
+        return _cross_entropy(logits, batch.targets, reduction)
+    _check_targets(batch.targets, model.config.vocab_size, lambda row, place: f"targets[{row}, {place}]")
+    counted = batch.targets != IGNORE
+    targets = batch.targets[counted]
+    x = model.hidden(batch.inputs)[counted]
+    total = _UnembeddedLoss.apply(x, model.output_vectors, targets, torch.is_grad_enabled())
+    return total / len(targets) if reduction == "mean" else total
 
 
 @torch.no_grad()
@@ -94,6 +108,42 @@ def perplexity(loss: float | int) -> float:
         return math.exp(loss)
     except OverflowError:
         return math.inf
+
+
+class _UnembeddedLoss(torch.autograd.Function):
+    """Summed cross-entropy of the logits W·x_i, which are made some rows at a time and not kept.
+
+    With p = softmax(W·x) the loss of a row is −ln p_t at its target t, and its gradient by the logits is p − e_t, where
+    e_t is 1 at t and 0 elsewhere. So the gradients (p − e_t)·W by x and (p − e_t)ᵀ·x by W are at hand as soon as p is.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, x: Float[Tensor, "N d"], weight: Float[Tensor, "V d"], targets: Int[Tensor, " N"], learning: bool
+    ) -> Float[Tensor, ""]:
+        by_x, by_weight = (torch.empty_like(x), torch.zeros_like(weight)) if learning else (x, weight)
+        total = 0.0
+        for rows, t, by_rows in zip(*(one.split(_ROWS_AT_ONCE) for one in (x, targets, by_x)), strict=True):
+            logits = F.linear(rows, weight)
+            log_p = logits.to(torch.promote_types(logits.dtype, torch.float32)).log_softmax(-1)
+            total = total - log_p.gather(1, t[:, None]).sum()
+            if learning:
+                by_logits = log_p.exp_().scatter_add_(1, t[:, None], -log_p.new_ones(len(t), 1))
+                by_rows.copy_(by_logits @ weight)
+                by_weight += by_logits.T @ rows
+        ctx.save_for_backward(by_x, by_weight)
+        return total
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, by_total: Float[Tensor, ""]) -> tuple[Tensor, Tensor, None, None]:
+        by_x, by_weight = ctx.saved_tensors
+        return by_x * by_total, by_weight * by_total, None, None
+
+
+def _computes_as_written(model: nn.Module) -> bool:
+    """Whether it is a GPT whose logits are its unembedded hidden vectors, and nobody waits for its call."""
+    return type(model) is GPT and not (model._forward_hooks or model._forward_pre_hooks or "forward" in vars(model))
 
 
 def _cross_entropy(logits: Float[Tensor, "B N V"], targets: Int[Tensor, "B N"], reduction: str) -> Tensor:

@@ -50,8 +50,8 @@ def attention_pattern(
     """
     if mask is None:
         return scores.softmax(-1)
-    hidden = ~mask
-    return scores.masked_fill(hidden, float("-inf")).softmax(-1).masked_fill(hidden, 0.0)
+    pattern = torch.where(mask, scores, float("-inf")).softmax(-1)
+    return pattern if mask.any(-1).all() else pattern.masked_fill(~mask, 0.0)
 
 
 def causal_mask(n_queries: int, n_keys: int, device: torch.device | None = None) -> Bool[Tensor, "T S"]:
@@ -186,8 +186,12 @@ class GPT(nn.Module):
 
     def unembed(self, hidden: Float[Tensor, "*B d"]) -> Float[Tensor, "*B V"]:
         """Logits from hidden vectors: inner products with each token's output vector."""
-        output = self.token_embedding if self.unembedding is None else self.unembedding
-        return F.linear(hidden, output.weight)
+        return F.linear(hidden, self.output_vectors)
+
+    @property
+    def output_vectors(self) -> Float[Tensor, "V d"]:
+        """What the model unembeds with: the token embedding itself, where they are tied."""
+        return (self.token_embedding if self.unembedding is None else self.unembedding).weight
 
     @no_type_check
     def check(self, ids: Int64[Tensor, "B T"], start: int = 0) -> None:

@@ -10,7 +10,7 @@ Axes: B batch, T tokens.
 import math
 import random
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from time import perf_counter
@@ -211,16 +211,25 @@ class _Run:
         self.optimizer.steps, self.tokens_seen, self.precision = self.team.of_leader(state)
 
     def _gradients(self, batch: Batch, precision: str) -> tuple[float, list[torch.Tensor]]:
-        batch, dropout = batch.to(self.device), f"dropout {self.recipe.seed} {self.number}"
-        if not self.leads:
-            dropout += f" {self.team.rank}"
-        with _training_mode(self.model), _seeded(dropout, self.device):
+        batch = batch.to(self.device)
+        with _training_mode(self.model), self._dropout():
             autocast = torch.autocast(self.device.type, torch.bfloat16, enabled=precision == "bfloat16")
             if self.replica is not None:
                 return self.replica.loss_and_gradients(batch, self.parameters, autocast)
             with autocast:
                 loss = batch_loss(self.model, batch)
             return loss.item(), list(torch.autograd.grad(loss, self.parameters, materialize_grads=True))
+
+    def _dropout(self) -> AbstractContextManager[None]:
+        """What this step's dropout draws from; where there is none for sure, torch's random state is left alone.
+
+        It belongs to all threads: another one's draws would be disturbed.
+        """
+        declared = getattr(getattr(self.model, "config", None), "dropout", 1)
+        if declared == 0 and not any(isinstance(m, nn.Dropout) and m.p > 0 for m in self.model.modules()):
+            return nullcontext()
+        rank = "" if self.leads else f" {self.team.rank}"
+        return _seeded(f"dropout {self.recipe.seed} {self.number}{rank}", self.device)
 
     def _refuse_infinite(self, loss: float, norm: float, rate: float) -> None:
         for name, value in (("loss", loss), ("gradient's length", norm)):

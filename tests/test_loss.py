@@ -6,6 +6,8 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from torch.nn import functional as F
+from torch.utils._python_dispatch import TorchDispatchMode
 
 from gptlab import GPT, GPTConfig, next_token_loss
 from gptlab.corpus import IGNORE, Batch
@@ -186,3 +188,83 @@ def test_measuring_keeps_no_graph_and_no_mode():
         first, second = (mean_loss(model, [Batch(ids[:, :-1], ids[:, 1:])]) for _ in range(2))
     assert first == second and model.training
     assert all(p.grad is None for p in model.parameters())
+
+
+# The logits of a GPT, which are not kept
+
+
+def padded_batch(rows=9, tokens=20, vocab=13):
+    generator = torch.Generator().manual_seed(3)
+    ids = torch.randint(vocab, (rows, tokens + 1), generator=generator)
+    targets = ids[:, 1:].masked_fill(torch.rand(rows, tokens, generator=generator) < 0.3, IGNORE)
+    return Batch(ids[:, :-1], targets)
+
+
+def plain_loss(model, batch, reduction="mean"):
+    return F.cross_entropy(model(batch.inputs).flatten(0, 1), batch.targets.flatten(), reduction=reduction)
+
+
+@pytest.mark.parametrize("variant", [{}, {"norm": "post", "tie_weights": False}])
+@pytest.mark.parametrize("reduction", ["mean", "sum"])
+@pytest.mark.parametrize("rows_at_once", [1, 7, 512])
+def test_the_loss_without_logits_has_the_value_and_the_gradients_of_the_plain_one(
+    variant, reduction, rows_at_once, monkeypatch
+):
+    monkeypatch.setattr("gptlab.loss._ROWS_AT_ONCE", rows_at_once)
+    model, batch = small_model(**variant).double(), padded_batch()
+    parameters = list(model.parameters())
+    ours, plain = batch_loss(model, batch, reduction), plain_loss(model, batch, reduction)
+    torch.testing.assert_close(ours, plain)
+    torch.testing.assert_close(torch.autograd.grad(3 * ours, parameters), torch.autograd.grad(3 * plain, parameters))
+
+
+def test_under_autocast_it_is_as_near_as_the_plain_one():
+    model, batch = small_model(), padded_batch()
+    exact = torch.autograd.grad(plain_loss(model, batch), model.token_embedding.weight)[0]
+    errors = []
+    for one in (batch_loss, plain_loss):
+        with torch.autocast("cpu", torch.bfloat16):
+            value = one(model, batch)
+        assert value.item() == pytest.approx(plain_loss(model, batch).item(), rel=0.01)
+        errors.append((torch.autograd.grad(value, model.token_embedding.weight)[0] - exact).norm() / exact.norm())
+    assert errors[0] < 1.5 * errors[1] < 0.05
+
+
+def test_no_more_logits_are_made_than_are_needed_at_once(monkeypatch):
+    monkeypatch.setattr("gptlab.loss._ROWS_AT_ONCE", 50)
+    model, batch, rows = small_model(vocab=300), padded_batch(vocab=300), []
+
+    class Watching(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            if isinstance(result, torch.Tensor) and result.ndim and result.shape[-1] == 300:
+                rows.append(result.numel() // 300)
+            return result
+
+    with Watching():
+        batch_loss(model, batch).backward()
+    assert max(rows) == 50 and batch.n_targets > 2 * 50
+    assert sum(n == 50 for n in rows) > 2
+
+
+def test_frozen_weights_and_an_empty_batch_do_no_harm():
+    model, batch = small_model(), padded_batch()
+    expected = torch.autograd.grad(plain_loss(model, batch), model.blocks[0].mlp.up.weight)[0]
+    model.token_embedding.requires_grad_(False)
+    torch.testing.assert_close(
+        torch.autograd.grad(batch_loss(model, batch), model.blocks[0].mlp.up.weight)[0], expected
+    )
+    nothing = Batch(batch.inputs, torch.full_like(batch.targets, IGNORE))
+    assert batch_loss(model, nothing, "sum").item() == 0
+    assert batch_loss(model, nothing).isnan()
+
+
+def test_a_model_whose_call_is_watched_or_changed_is_called():
+    batch = padded_batch()
+    watched, other = small_model(), small_model()
+    seen = []
+    watched.register_forward_hook(lambda module, args, logits: seen.append(logits.shape))
+    assert batch_loss(watched, batch).item() == pytest.approx(plain_loss(watched, batch).item())
+    assert seen == [(9, 20, 13)] * 2
+    other.forward = lambda ids: torch.zeros(*ids.shape, 13)
+    assert batch_loss(other, batch).item() == pytest.approx(math.log(13))

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import nullcontext
 from dataclasses import replace
 
 import pytest
@@ -182,6 +183,20 @@ def test_the_global_random_state_is_neither_used_nor_changed():
         assert torch.equal(torch.get_rng_state(), torch.Generator().manual_seed(77).get_state()), step
     assert same(weights(model), one)
     assert not torch.equal(state, torch.get_rng_state())
+
+
+def test_without_dropout_the_random_state_of_other_threads_is_left_alone(monkeypatch):
+    touched = []
+    monkeypatch.setattr(torch.random, "fork_rng", lambda *_: touched.append(1) or nullcontext())
+    after(2, new_model(dropout=0.0))
+    assert not touched
+    after(2, new_model())
+    assert len(touched) == 2
+    by_hand = new_model(dropout=0.0)
+    by_hand.blocks[0].dropout = by_hand.blocks[0].mlp.dropout = nn.Dropout(0.5)
+    after(2, by_hand)
+    after(2, nn.Sequential(nn.Embedding(3, 4), nn.Linear(4, 3)))  # which might draw in a way that cannot be seen
+    assert len(touched) == 6
 
 
 def test_no_gradient_is_left_in_the_model():

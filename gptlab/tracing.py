@@ -67,13 +67,14 @@ def trace(
     if size > max_bytes:
         raise refuse("the trace's size in bytes", size, f"at most max_bytes = {max_bytes}; keep fewer parts of it")
     kept: dict[str, Tensor] = {}
+    parts = _parts(keep)
     with ExitStack() as stack, torch.no_grad():
         stack.enter_context(evaluation_mode(model))
         stack.enter_context(_attention_set(model, "fused", False))
-        for name in _parts(keep):
+        for name in parts:
             for handle in _capture(model, name, kept):
                 stack.callback(handle.remove)
-        model(ids)
+        model(ids) if "logits" in parts else model.hidden(ids)
     return Trace(kept)
 
 

@@ -147,7 +147,14 @@ def grpo_with(kl: float, reference: GPT, tok: Tokenizer, args: argparse.Namespac
     one = tasks.Counting("Anna Stone found five apples. She counted the apples:", 5)
     groups = {0: group_of(model, tok, one, args)}
     for step in train_grpo(
-        model, tok, tasks.counting, tasks.counting_rewards, args.grpo_steps, beta=kl, seed=args.seed
+        model,
+        tok,
+        tasks.counting,
+        tasks.counting_rewards,
+        args.grpo_steps,
+        learning_rate=1.5e-3,
+        beta=kl,
+        seed=args.seed,
     ):
         rows.append({**step.rewards, "kl": step.kl, "silent": step.silent})
         if step.number in LOOKS:
@@ -168,7 +175,7 @@ def record(args: argparse.Namespace) -> None:
     parts = {
         "reward": lambda: reward_model(reference, tok, args),
         "dpo": lambda: [dpo_at(beta, reference, tok, args) for beta in BETAS],
-        "grpo": lambda: [grpo_with(kl, reference, tok, args) for kl in (0.04, 0.0)],
+        "grpo": lambda: [grpo_with(kl, reference, tok, args) for kl in (0.02, 0.0)],
     }
     path = args.output / "fine_tuning.json"
     written = json.loads(path.read_text()) if path.exists() else {}

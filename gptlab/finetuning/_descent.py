@@ -25,12 +25,10 @@ Step = TypeVar("Step")
 class Descent:
     """A model with its optimizer, between two updates of its weights."""
 
-    def __init__(
-        self, model: nn.Module, steps: int, learning_rate: float | int, seed: int, *, falling: bool = True
-    ) -> None:
-        """The learning rate rises over a twentieth of the rounds, then falls to a tenth of itself, or stays."""
-        final = None if falling else learning_rate
-        self.recipe = Recipe(steps, learning_rate, final, None, (0.9, 0.95), 0.0, 1.0, seed, "float32")
+    def __init__(self, model: nn.Module, steps: int, learning_rate: float | int, seed: int) -> None:
+        # As in `gptlab.train` the rate rises, then falls to a tenth; weights do not decay, which would pull them away
+        # from the reference.
+        self.recipe = Recipe(steps, learning_rate, None, None, (0.9, 0.95), 0.0, 1.0, seed, "float32")
         self.model = model
         self.parameters = [p for p in model.parameters() if p.requires_grad]
         self.optimizer = AdamW(self.parameters, betas=self.recipe.betas, weight_decay=0.0)

@@ -149,12 +149,12 @@ def train_grpo(
     from them; with one update the ratio is always 1 and nothing is ever clipped. `reward(question, answer)` gives named
     numbers, whose sum is R; the answer is text, and ends in the end-of-text mark if the model came to it.
 
-    The reference is a copy of the model as it is now; to resume, `model` must be the one that the run began with. After
-    a short rise the learning rate stays what it is; dropout is off. Stop by closing the generator, resume from
-    `checkpoint`, as in `gptlab.train`. ValueError for options out of range.
+    The reference is a copy of the model as it is now; to resume, `model` must be the one that the run began with. The
+    learning rate rises, then falls to a tenth; dropout is off. Stop by closing the generator, resume from `checkpoint`,
+    as in `gptlab.train`. ValueError for options out of range.
     """
     options = _Options(questions, group, max_new_tokens, updates, epsilon, beta)
-    run = Descent(model, steps, learning_rate, seed, falling=False)
+    run = Descent(model, steps, learning_rate, seed)
     rounds = _Rounds(run, copy.deepcopy(model), tok, draw, reward, options)
     settings = {"kind": "grpo"} | asdict(options)
     return descend(run, rounds.next, settings, checkpoint=checkpoint, checkpoint_every=checkpoint_every, resume=resume)

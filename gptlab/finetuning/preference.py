@@ -152,9 +152,10 @@ def train_dpo(
 ) -> Iterator[PreferenceStep]:
     """Train `model` in place by DPO on pairs that `draw` gives, one update for each step that is asked for.
 
-    The reference is a copy of the model as it is now; to resume, `model` must be the one that the run began with. Dropout
-    is off, else the policy would not be the reference at the start. The learning rate rises, then falls to a tenth. Stop
-    by closing the generator, resume from `checkpoint`, as in `gptlab.train`. ValueError for options out of range.
+    The reference is a copy of the model as it is now; to resume, `model` must be the one that the run began with.
+    Dropout is off, else the policy would not be the reference at the start. The learning rate rises, then falls to a
+    tenth. Stop by closing the generator, resume from `checkpoint`, as in `gptlab.train`. ValueError for options out of
+    range.
     """
     nothing = torch.zeros(1)
     dpo_loss(nothing, nothing, nothing, nothing, beta)  # refuses it before the first step

@@ -21,7 +21,7 @@ from gptlab._refuse import refuse
 
 Number = int | float
 
-INK = "#797979"
+INK = "#767676"
 FAINT = "rgba(128, 128, 128, 0.25)"
 MASKED = "#acacac"  # what a causal head cannot see
 BLUE, VERMILION, GREEN, ORANGE, SKY, PURPLE = "#0072B2", "#D55E00", "#009E73", "#E69F00", "#56B4E9", "#CC79A7"

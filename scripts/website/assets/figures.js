@@ -7,7 +7,7 @@
 
 (() => {
   const INKS = {
-    "#797979": { light: "#565d66", dark: "#b4bac3" },
+    "#767676": { light: "#565d66", dark: "#b4bac3" },
     "#D55E00": { light: "#bf4f00", dark: "#ee7a2e" },
   };
   const SLIDER_PX = 86; // what Plotly keeps free below its axes for a slider, but for the padding
@@ -42,7 +42,7 @@
     // The figure without Plotly's own controls. `height` is that of all above the axis at the bottom, where a slider stood
     // below it; the room that the axis itself takes is known when it is drawn.
     read() {
-      const inked = this.text.replace(/#797979|#D55E00/g, colour => INKS[colour][theme()]);
+      const inked = this.text.replace(/#767676|#D55E00/g, colour => INKS[colour][theme()]);
       const { data, layout, frames = [] } = JSON.parse(inked);
       const { sliders = [], updatemenus = [], ...rest } = layout;
       this.steps = place => {

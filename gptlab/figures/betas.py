@@ -3,6 +3,7 @@
 Axes: N manners of answering, S steps of a training that were recorded, the start included.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
@@ -51,7 +52,7 @@ def preference_runs(
     made = {b: PreferenceRun(*(as_array(part, float) for part in run)) for b, run in runs.items()}
     _check(names, shares, made)
     betas = list(made)
-    active = nearest(np.log(betas), np.log(betas[0] if beta is None else beta))
+    active = nearest([math.log(b) for b in betas], math.log(betas[0] if beta is None else beta))
     shown = made[betas[active]]
     traces = [_bar(*bar) for bar in zip(BARS, (shares, *shown[:2]), (INK, BLUE, ORANGE), ("", "/", "."), strict=True)]
     for bar in traces:

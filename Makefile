@@ -6,6 +6,7 @@
 #   make slides                       each lesson as slides that need no kernel and no network, in slides/
 #   make site                         the lessons as pages that need no kernel and no network, in site/
 #   make model                        train the shipped model again
+#   make bench [ONLY="greedy beam"]   how fast, beside other libraries; all of it writes benchmarks/results.md
 #   make classroom [N=10]             N students at once on one server: failures, seconds, memory
 
 PYTHON ?= python3
@@ -22,7 +23,7 @@ PYTEST := $(RUN) -m pytest
 # Two workers on two cores, each on one thread.
 UNIT := OMP_NUM_THREADS=1 $(PYTEST) -n 2 --dist loadscope --no-loadscope-reorder --ignore tests/browser
 
-.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks student slides site model classroom
+.PHONY: lab test test-fast test-unit test-lessons test-browser lint notebooks student slides site model bench classroom
 .NOTPARALLEL:
 
 lab: $(VENV)/.lab
@@ -62,6 +63,9 @@ site: $(VENV)/.site
 model: $(VENV)/.lab
 	$(RUN) scripts/make_small_world_model.py
 
+bench: $(VENV)/.bench
+	$(RUN) -m benchmarks $(ONLY)
+
 classroom: $(VENV)/.lab
 	$(RUN) scripts/classroom.py --students=$(N)
 
@@ -83,6 +87,10 @@ $(VENV)/.site: $(VENV)/.lab
 # A package for Python that carries reveal.js, apart from what is imported; of it three files are copied.
 $(VENV)/.reveal: $(VENV)/.lab
 	$(PIP) install --constraint constraints.txt --no-deps --upgrade --target $(VENV)/reveal sphinx-revealjs
+	@touch $@
+
+$(VENV)/.bench: $(VENV)/.test
+	$(PIP) install --constraint constraints.txt --editable ".[bench]"
 	@touch $@
 
 # One short try: where that index does not answer, seconds are lost and pip takes what it finds.

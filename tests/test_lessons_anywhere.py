@@ -23,6 +23,7 @@ from tests.lessons import LESSONS, ROOT, client, comparable
 SECONDS, LONG_SECONDS = 30, {"07": 120}
 MEGABYTES, LESS_MEGABYTES = 900, {"00": 700}
 OUTPUT_BYTES = 1_000_000
+EXEMPT = {"nbval-ignore-output", "nbval-skip"}
 INTERRUPT_SECONDS = 2
 LONG_CELL_SECONDS = 2
 # A kernel may take another GB once everything is imported: what small hubs give.
@@ -67,7 +68,8 @@ def test_case_138_case_142_it_runs_with_one_core_little_memory_and_nowhere_to_wr
     number = path.stem[:2]
     notebook = nbformat.read(path, as_version=4)
     code = [cell for cell in notebook.cells if cell.cell_type == "code"]
-    stored = [comparable(cell.outputs) for cell in code]
+    compared = [cell for cell in code if not EXEMPT & set(cell.metadata.get("tags", ()))]
+    stored = [comparable(cell.outputs) for cell in compared]
     before, after = new_code_cell(LITTLE_MEMORY), new_code_cell(PEAK)
     notebook.cells = [before, *code, after]
     runner = client(notebook, checkout / "notebooks")
@@ -82,7 +84,7 @@ def test_case_138_case_142_it_runs_with_one_core_little_memory_and_nowhere_to_wr
         assert sum(seconds) < 10 * LONG_SECONDS.get(number, SECONDS)
         assert int(text_of(after)) / 1024 < LESS_MEGABYTES.get(number, MEGABYTES)
         assert all(len(nbformat.writes(nbformat.v4.new_notebook(cells=[cell]))) < OUTPUT_BYTES for cell in code)
-        assert [comparable(cell.outputs) for cell in code] == stored
+        assert [comparable(cell.outputs) for cell in compared] == stored
         for cell, taken in zip(code, seconds[1:], strict=False):
             if taken > LONG_CELL_SECONDS:
                 interrupted(runner, cell)

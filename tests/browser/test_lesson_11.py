@@ -6,7 +6,7 @@ LESSON = "11_fine_tuning.ipynb"
 
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
-    assert_it_ran(ran, figures=7)
+    assert_it_ran(ran, figures=8)
 
 
 def test_a_smaller_beta_goes_further_by_keyboard(ran):

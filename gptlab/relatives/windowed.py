@@ -24,7 +24,7 @@ def window_mask(n_tokens: int, window: int) -> Bool[Tensor, "T T"]:
 def window_attention(
     q: Float[Tensor, "B H T dk"], k: Float[Tensor, "B H T dk"], v: Float[Tensor, "B H T dk"], window: int
 ) -> Float[Tensor, "B H T dk"]:
-    """Attention under `window_mask` without the T × T scores: a block of w queries needs its own w keys and w before."""
+    """Attention under `window_mask` without the T × T scores: a block of w queries needs 2w keys."""
     B, H, T, dk = q.shape
     padding = -T % window
     q, k, v = (F.pad(x, (0, 0, 0, padding)).view(B, H, -1, window, dk) for x in (q, k, v))  # each (B,H,N,w,dk)

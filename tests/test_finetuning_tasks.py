@@ -78,30 +78,39 @@ def test_summaries_say_who_what_and_where_it_has_come_to_be(rng):
         assert tok.encode(answer) and "an " + words[1] in answer or words[1][0] not in "aeiou"
 
 
-def test_people_prefer_as_bradley_and_terry_say():
+def test_people_prefer_as_bradley_and_terry_say(monkeypatch):
     assert tasks.preferred(1, 1) == 0.5
     assert tasks.preferred(1, 0) == pytest.approx(1 / (1 + math.exp(-1)))
+    asked = tasks.Question("where", "Tom Baker lived in the shop. Where was the red ball?", "shop")
+    monkeypatch.setattr(tasks, "question", lambda rng: asked)
+    worth = {asked.answer(manner): tasks.WORTH[manner] for manner in tasks.MANNERS}
     rng, won, met = random.Random(1), Counter(), Counter()
-    for _ in range(6000):
+    for _ in range(8000):
         pair = tasks.preference(rng)
-        seen = []
-        for answer in (pair.chosen, pair.rejected):
-            asked = as_asked(pair.prompt)
-            seen.append(next((m for m in tasks.MANNERS if asked.answer(m) == answer), None))
-        if None not in seen:  # both right
-            met[frozenset(seen)] += 1
-            won[tuple(seen)] += 1
-    for better, worse in (("full", "as told"), ("as told", "curt"), ("full", "curt")):
-        n = met[frozenset((better, worse))]
-        expected = tasks.preferred(tasks.WORTH[better], tasks.WORTH[worse])
-        assert abs(won[better, worse] / n - expected) < 4 * math.sqrt(expected * (1 - expected) / n)
+        rewards = [worth.get(answer) for answer in (pair.chosen, pair.rejected)]
+        rewards = [worth_of_wrong(one) if r is None else r for one, r in zip(pair[1:], rewards, strict=True)]
+        met[frozenset(rewards)] += 1
+        won[tuple(rewards)] += 1
+    assert len(met) > 8
+    for (better, worse), n in won.items():
+        if better > worse:
+            both = met[frozenset((better, worse))]
+            expected = tasks.preferred(better, worse)
+            assert abs(n / both - expected) < 4.5 * math.sqrt(expected * (1 - expected) / both)
 
 
-def as_asked(prompt):
-    """The question of a prompt, read anew by the world."""
-    kind = {"Where": "where", "Who": "who", "What": "colour", "How": "how_many"}[prompt.rsplit(". ", 1)[1].split()[0]]
-    words = answered(prompt, kind)[len(prompt) :].strip(" .").split()
-    return tasks.Question(kind, prompt, " ".join(words[:2]) if kind == "who" else words[-1])
+def worth_of_wrong(answer):
+    """Of an answer that names another place than the shop, by its manner."""
+    manner = "as told" if answer.startswith(" It") else "curt" if answer.startswith(" In") else "full"
+    return tasks.WORTH[manner] + tasks.WRONG
+
+
+def test_a_matter_of_taste_is_between_right_answers(monkeypatch):
+    asked = tasks.Question("colour", "There was a red ball. What colour was the ball?", "red")
+    monkeypatch.setattr(tasks, "question", lambda rng: asked)
+    right = {asked.answer(manner) for manner in tasks.MANNERS}
+    pairs = [tasks.taste(random.Random(n)) for n in range(50)]
+    assert all({pair.chosen, pair.rejected} < right for pair in pairs)
 
 
 def test_counting_prompts_are_equally_long_and_say_the_number(rng):

@@ -11,6 +11,7 @@ Axes: B batch, S tokens so far with the new one, V vocabulary, H heads, d model 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import partial
+from math import inf
 from time import perf_counter
 
 import torch
@@ -125,21 +126,16 @@ def _norm(norm: nn.LayerNorm | nn.Identity) -> Callable[[Tensor], Tensor]:
 
 def _ways(model: GPT, rows: int, n_steps: int, halve: bool) -> list[Way]:
     """The ways to multiply by this model's matrices that come into question."""
-    size, packs = _size(model), torch.backends.mkldnn.is_available()
-    ways: list[Way] = [_as_it_is]
+    size, ways = _size(model), [_as_it_is]
     if size < TINY:
         return ways
     if rows == 1 and torch.get_num_threads() > 1:
         ways.append(_shared_out)
     if n_steps >= WORTH_COPYING and 4 * size <= MOST_COPIED:
-        ways += [_transposed, _packed] if packs else [_transposed]
-    if n_steps >= WORTH_COPYING and 2 * size <= MOST_COPIED and halve and packs and _has_bfloat16():
+        ways += [_transposed, _packed]
+    if n_steps >= WORTH_COPYING and 2 * size <= MOST_COPIED and halve:
         ways.append(_halved)
     return ways
-
-
-def _has_bfloat16() -> bool:
-    return torch.ops.mkldnn._is_mkldnn_bf16_supported()
 
 
 def _product(weight: Tensor, bias: Tensor | None, *, ways: list[Way], rows: int) -> Product:
@@ -148,18 +144,22 @@ def _product(weight: Tensor, bias: Tensor | None, *, ways: list[Way], rows: int)
         return ways[0](weight, bias)
     case = (weight.shape, rows, torch.get_num_threads(), *ways)
     if case not in _fastest:
-        _fastest[case] = min(ways, key=lambda way: _seconds(way(weight, bias), torch.zeros(rows, weight.shape[1])))
+        _fastest[case] = min(ways, key=lambda way: _seconds(way, weight, bias, rows))
     return _fastest[case](weight, bias)
 
 
 @torch.inference_mode()
-def _seconds(product: Product, x: Tensor) -> float:
-    """The shortest of a few tries, behind one that warms up."""
-    taken = []
-    for _ in range(6):
-        began = perf_counter()
-        product(x)
-        taken.append(perf_counter() - began)
+def _seconds(way: Way, weight: Tensor, bias: Tensor | None, rows: int) -> float:
+    """The shortest of a few tries behind one that warms up; endless where this machine cannot go that way."""
+    x, taken = weight.new_zeros(rows, weight.shape[1]), []
+    try:
+        product = way(weight, bias)
+        for _ in range(6):
+            began = perf_counter()
+            product(x)
+            taken.append(perf_counter() - began)
+    except (RuntimeError, AttributeError):
+        return inf
     return min(taken[1:])
 
 

@@ -126,6 +126,19 @@ def test_the_quickest_way_is_found_by_one_trial(monkeypatch):
     assert tried == ["slow", "quick", "quick", "quick"], "each made and timed once, then the winner alone"
 
 
+def test_a_way_that_the_machine_cannot_go_is_left_out(monkeypatch):
+    def lacks_the_operation(weight, bias):
+        return torch.ops.mkldnn.no_such_operation(weight)
+
+    def fails(weight, bias):
+        return lambda x: x @ torch.zeros(1, 1)
+
+    monkeypatch.setattr(fast_decoding, "_fastest", {})
+    ways = [lacks_the_operation, fails, fast_decoding._transposed]
+    weight, x = torch.randn(3, 2), torch.randn(1, 2)
+    assert_close(fast_decoding._product(weight, None, ways=ways, rows=1)(x), x @ weight.T)
+
+
 def test_the_ways_that_come_into_question(monkeypatch):
     def ways(config, rows=1, n_steps=100, halve=False):
         with torch.device("meta"):
@@ -138,11 +151,9 @@ def test_the_ways_that_come_into_question(monkeypatch):
     assert ways(small, n_steps=5) == {"_as_it_is", "_shared_out"}, "too few tokens to copy for"
     assert ways(small, rows=5) == {"_as_it_is", "_transposed", "_packed"}
     assert ways(GPTConfig.preset("gpt2")) == {"_as_it_is", "_shared_out"}, "a copy would be half a gigabyte"
-    monkeypatch.setattr(fast_decoding, "_has_bfloat16", lambda: True)
     assert ways(GPTConfig.preset("gpt2"), halve=True) == {"_as_it_is", "_shared_out", "_halved"}
     assert "_halved" not in ways(GPTConfig.preset("gpt2-medium"), halve=True)
-    monkeypatch.setattr(fast_decoding, "_has_bfloat16", lambda: False)
-    assert "_halved" not in ways(small, halve=True)
+    assert "_halved" in ways(small, halve=True) and "_halved" not in ways(small, n_steps=5, halve=True)
 
 
 def test_half_precision_stays_near_float32(monkeypatch):

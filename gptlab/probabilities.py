@@ -43,7 +43,8 @@ def next_token_probabilities(
     if temperature == 0:
         return nn.functional.one_hot(logits.argmax(-1), n_tokens).to(logits.dtype)
     # Within the type's range no division makes NaN of 0/0 or inf/inf, and its ends are as good as 0 and inf.
-    scaled = (logits - highest) / min(max(temperature, limits.tiny), limits.max)
+    within = min(max(temperature, limits.tiny), limits.max)
+    scaled = logits if within == 1 else (logits - highest) / within
     n_kept = n_tokens if top_k is None else min(top_k, n_tokens)
     if n_kept == n_tokens and top_p in (None, 1):
         return scaled.softmax(-1)

@@ -24,7 +24,7 @@ _HOME = {
     "check": "exercises",
     "progress": "exercises",
 }
-_SUBMODULES = ("world", "figures", "apps", "exercises")
+_SUBMODULES = ("world", "figures", "apps", "exercises", "finetuning")
 
 __all__ = [*_HOME, *_SUBMODULES]
 

@@ -15,8 +15,8 @@ from scripts import make_recurrent_curves as script
 FOLDER = script.ROOT / "gptlab" / "data" / "recurrent"
 STORIES = ("rnn", "gru", "lstm", "gpt")
 SHORT = (
-    "--steps 2 --long-steps 2 --tokens-per-batch 300 --validate-every 1 --held-out 3 --long-texts 1 --stream-tokens 3000 "
-    "--lengths 64 128 --repeats 1"
+    "--steps 2 --long-steps 2 --tokens-per-batch 300 --validate-every 1 --held-out 3 --long-texts 1 "
+    "--stream-tokens 3000 --lengths 64 128 --repeats 1"
 )
 
 

@@ -1,6 +1,8 @@
 """What the tests of lessons share: where the lessons are, and how near an output must be."""
 
 import importlib.util
+import re
+from configparser import ConfigParser
 from pathlib import Path
 from types import ModuleType
 
@@ -29,9 +31,14 @@ def client(notebook: NotebookNode, folder: Path = ROOT / "notebooks") -> Noteboo
 
 
 def comparable(outputs: list) -> list:
-    """What nbval would compare of a cell's texts."""
+    """What nbval would compare of a cell's texts, without the times that it is told to leave out."""
+    rules = ConfigParser(interpolation=None)
+    rules.read(ROOT / "nbval-sanitize.cfg", encoding="utf-8")
     shown = []
     for output in outputs:
         texts = {key: value for key, value in output.get("data", {}).items() if key.startswith("text/")}
-        shown += [tolerance.Text(text) for text in (*texts.values(), output.get("text", ""))]
+        for text in (*texts.values(), output.get("text", "")):
+            for name in rules.sections():
+                text = re.sub(rules[name]["regex"], rules[name]["replace"], text)
+            shown.append(tolerance.Text(text))
     return shown

@@ -161,7 +161,8 @@ def _steps(
 
 def _likeliest(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
     highest, tokens = logits.max(-1)  # torch: the first of several
-    return tokens if isfinite(highest.sum()) else usable_logits(logits)[0].argmax(-1)
+    finite = isfinite(highest if highest.numel() == 1 else highest.sum())
+    return tokens if finite else usable_logits(logits)[0].argmax(-1)
 
 
 def _sampler(
@@ -179,7 +180,6 @@ def _sampler(
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
         probabilities = next_token_probabilities(logits, temperature, top_k, top_p)
         # What torch.multinomial(probabilities, 1) draws, without asking once more whether they are probabilities.
-        waiting = torch.empty_like(probabilities).exponential_(generator=generator)
-        return (probabilities / waiting).argmax(-1)
+        return probabilities.div_(torch.empty_like(probabilities).exponential_(generator=generator)).argmax(-1)
 
     return draw

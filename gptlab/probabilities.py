@@ -39,12 +39,10 @@ def next_token_probabilities(
     """
     refuse_bad_shaping(temperature, top_k, top_p)
     logits, highest = usable_logits(logits)
-    n_tokens, limits = logits.shape[-1], torch.finfo(logits.dtype)
+    n_tokens = logits.shape[-1]
     if temperature == 0:
         return nn.functional.one_hot(logits.argmax(-1), n_tokens).to(logits.dtype)
-    # Within the type's range no division makes NaN of 0/0 or inf/inf, and its ends are as good as 0 and inf.
-    within = min(max(temperature, limits.tiny), limits.max)
-    scaled = logits if within == 1 else (logits - highest) / within
+    scaled = logits if temperature == 1 else _divided(logits - highest, temperature)
     n_kept = n_tokens if top_k is None else min(top_k, n_tokens)
     if n_kept == n_tokens and top_p in (None, 1):
         return scaled.softmax(-1)
@@ -56,6 +54,12 @@ def next_token_probabilities(
         ranked = ranked.where(mass_before < top_p * (1 - ROUNDING), 0.0)
         ranked = ranked / ranked.sum(-1, keepdim=True)
     return torch.zeros_like(scaled).scatter(-1, ids, ranked)
+
+
+def _divided(logits: Float[Tensor, "*B V"], temperature: Number) -> Float[Tensor, "*B V"]:
+    """Within the type's range no division makes NaN of 0/0 or inf/inf, and its ends are as good as 0 and inf."""
+    limits = torch.finfo(logits.dtype)
+    return logits / min(max(temperature, limits.tiny), limits.max)
 
 
 def likeliest_ids(logits: Float[Tensor, "*B V"], n: int) -> Int64[Tensor, "*B n"]:
@@ -75,9 +79,10 @@ def usable_logits(logits: Num[Tensor, "..."]) -> tuple[Float[Tensor, "*B V"], Fl
     """
     if logits.ndim == 0 or logits.shape[-1] == 0:
         raise refuse("logits' shape", tuple(logits.shape), "(…, vocabulary), with at least one token")
-    logits = logits.to(torch.promote_types(logits.dtype, torch.float32))
+    if logits.dtype not in (torch.float32, torch.float64):
+        logits = logits.float()
     highest = logits.amax(-1, keepdim=True)
-    if isfinite(highest.sum()):  # one operation fewer than asking each
+    if isfinite(highest if highest.numel() == 1 else highest.sum()):  # fewer operations than asking each
         return logits, highest
     unusable = ~(highest > -torch.inf)  # NaN, the maximum of a row that holds one, is not above it either
     if unusable.any():

@@ -69,17 +69,18 @@ class Window:
         """Prompt and new tokens so far."""
         return self._text[:, : self._end]
 
-    @torch.no_grad()
     def next_logits(self) -> Float[Tensor, "B V"]:
         """Logits of the token after the text; the model reads what it has not read yet."""
         if self._end - self._start > self._context:
             self._drop(max(1, self._context // 4))
-        if self._cache is None:
-            return self._model(self._text[:, self._start : self._end])[:, -1]
-        read = self._start + self._cache.length
-        if read == self._end - 1 and self._cache.length > 0 and self._one_more and self._one_more.stands_for():
-            return self._one_more(self._text[:, read])
-        return self._model.unembed(self._model.hidden(self._text[:, read : self._end], self._cache)[:, -1])
+        n_read = 0 if self._cache is None else self._cache.length
+        unread = self._text[:, self._start + n_read : self._end]
+        if n_read > 0 and unread.shape[1] == 1 and self._one_more and self._one_more.stands_for():
+            return self._one_more(unread[:, 0])
+        with torch.no_grad():
+            if self._cache is None:
+                return self._model(unread)[:, -1]
+            return self._model.unembed(self._model.hidden(unread, self._cache)[:, -1])
 
     def append(self, tokens: Int64[Tensor, " B"]) -> None:
         """One more token a row."""

@@ -197,7 +197,7 @@ def test_case_130_many_cells_are_small():
     quarter = (100 * causal(512, 512)).round().astype(np.uint8)
     assert len(figures.attention_heatmap(quarter, ["a"] * 512).to_json()) < 450_000  # as float32 1.75 MB
     assert len(figures.attention_heatmap(causal(4, 4, 64, 64), ["a"] * 64).to_json()) < 120_000
-    assert all(len(example(name).to_json()) < 30_000 for name in FIGURES)  # and no library in any of them
+    assert all(len(example(name).to_json()) < 100_000 for name in FIGURES)  # films among them; no library in any
 
 
 def test_the_words_name_what_the_last_token_looks_at():

@@ -109,7 +109,7 @@ def test_the_cost_is_of_the_order_of_what_it_then_is():
     cost = try_step(model, data)
     weights = sum(4 * p.numel() for p in model.parameters())
     logits = 4 * data.batch(0).inputs.numel() * model.config.vocab_size
-    assert COPIES * weights + logits <= cost.memory < COPIES * weights + 8 * logits
+    assert COPIES * weights < cost.memory < COPIES * weights + 8 * logits
     began = time.perf_counter()
     list(train(model, data, 20, validate_every=10))
     assert cost.seconds(20, 10) / 10 < time.perf_counter() - began < 10 * cost.seconds(20, 10)

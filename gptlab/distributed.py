@@ -9,6 +9,7 @@ step. One of them, the leader, alone validates, writes checkpoints and speaks.
 Axes: B batch, T tokens.
 """
 
+import gc
 import os
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -61,6 +62,7 @@ def joined(device: torch.device) -> Iterator[Team | None]:
         yield Team()
         distributed.barrier()  # nobody leaves while another still speaks
     finally:
+        gc.collect()  # a replica is a cycle of references: left alive, it would hold the group's threads past the end
         distributed.destroy_process_group()
 
 

@@ -61,8 +61,8 @@ def joined(device: torch.device) -> Iterator[Team | None]:
     try:
         yield Team()
         distributed.barrier()  # nobody leaves while another still speaks
-    finally:
         gc.collect()  # a replica is a cycle of references: left alive, it would hold the group's threads past the end
+    finally:
         distributed.destroy_process_group()
 
 

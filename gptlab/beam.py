@@ -30,8 +30,19 @@ class BeamStep:
     parents: Int64[Tensor, " WK"]  # which of the hypotheses that the step before kept and left open
     tokens: Int64[Tensor, " WK"]
     log_probs: Float64[Tensor, " WK"]  # natural log, of all new tokens
-    kept: Bool[Tensor, " WK"]
-    ended: Bool[Tensor, " WK"]  # the token is the stop token: kept or not, nothing follows
+    width: int
+    stop_token: int | None
+
+    @property
+    def kept(self) -> Bool[Tensor, " WK"]:
+        """Whether it is among the `width` likeliest of all."""
+        return torch.arange(len(self.tokens)) < self.width
+
+    @property
+    def ended(self) -> Bool[Tensor, " WK"]:
+        """Whether the token is the stop token: kept or not, nothing follows."""
+        nothing = torch.zeros_like(self.tokens, dtype=torch.bool)
+        return nothing if self.stop_token is None else self.tokens == self.stop_token
 
 
 @dataclass(frozen=True)
@@ -111,7 +122,7 @@ def beam_search(
                 on_step(step)
             if stop_token is not None:
                 ended = sorted([*ended, *_ended(window.text, step)], key=rank)[:width]
-            going_on = (step.kept & ~step.ended).nonzero().flatten()
+            going_on = slice(width) if stop_token is None else (step.kept & ~step.ended).nonzero().flatten()
             window.select(step.parents[going_on])
             window.append(step.tokens[going_on])
             log_probs = step.log_probs[going_on]
@@ -133,16 +144,10 @@ def _continue(
     token_log_probs = logits.double().log_softmax(-1).gather(-1, tokens)
     totals = (log_probs[:, None] + token_log_probs).flatten()
     log_probs, best = totals.sort(descending=True, stable=True)
-    possible = int((log_probs > -torch.inf).sum())  # what has probability 0 is no continuation
-    best = best[:possible]
-    tokens_of_best = tokens.take(best)
-    return BeamStep(
-        parents=best // tokens.shape[1],
-        tokens=tokens_of_best,
-        log_probs=log_probs[:possible],
-        kept=torch.arange(possible) < width,
-        ended=torch.zeros(possible, dtype=torch.bool) if stop_token is None else tokens_of_best == stop_token,
-    )
+    if log_probs[-1] == -torch.inf:  # what has probability 0 is no continuation
+        best = best[log_probs > -torch.inf]
+        log_probs = log_probs[: len(best)]
+    return BeamStep(best // tokens.shape[1], tokens.take(best), log_probs, width, stop_token)
 
 
 def _ended(text: Int64[Tensor, "W T"], step: BeamStep) -> list[tuple[Tensor, float]]:

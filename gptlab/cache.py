@@ -66,7 +66,8 @@ class Cache:
         """Make row i of the batch what row rows[i] was; a row may come twice or not at all (beam search)."""
         if self._spare is None or len(self._spare) != len(rows):
             self._spare = self._held.new_empty(len(rows), *self._held.shape[1:])
-        torch.index_select(self._held, 0, rows, out=self._spare)
+        held, spare = (room.narrow(3, 0, self.length) for room in (self._held, self._spare))
+        torch.index_select(held, 0, rows, out=spare)
         self._held, self._spare = self._spare, self._held
 
     def reset(self) -> None:

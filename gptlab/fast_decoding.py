@@ -8,10 +8,11 @@ changed in any way is not taken: there decoding calls the model itself.
 Axes: B batch, S tokens so far with the new one, V vocabulary, H heads, d model width, dk head width.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import partial
 from math import inf
+from statistics import median
 from time import perf_counter
 
 import torch
@@ -23,8 +24,9 @@ from torch.nn.modules.module import _has_any_global_hook
 from gptlab.cache import Cache
 from gptlab.model import GPT, MLP, Block, CausalSelfAttention
 
+Matrix = tuple[Tensor, Tensor | None]  # a weight (outputs,inputs) and its bias
 Product = Callable[[Tensor], Tensor]  # (B,inputs) → (B,outputs)
-Way = Callable[[Tensor, Tensor | None], Product]  # from a weight (outputs,inputs) and its bias
+Way = Callable[[Tensor, Tensor | None], Product]
 
 AS_BUILT = {GPT, Block, CausalSelfAttention, MLP}
 AS_BUILT |= {nn.ModuleList, nn.Embedding, nn.Linear, nn.LayerNorm, nn.Dropout, nn.Identity}
@@ -32,7 +34,7 @@ TINY = 4_000_000  # parameters: a core's own memory holds them, and sharing them
 WORTH_COPYING = 16  # tokens to come; for fewer, copying weights takes longer than it saves
 MOST_COPIED = 256 * 2**20  # bytes, beside the model's own
 
-_fastest: dict[tuple, Way] = {}  # what the trials have found in this process
+_fastest: dict[tuple, dict[torch.Size, Way]] = {}  # what the trials have found
 
 
 class OneMore:
@@ -46,10 +48,11 @@ class OneMore:
         self.cache, self._attentions = cache, [block.attention for block in model.blocks]
         self._hooks = [hooks for m in model.modules() for hooks in (m._forward_hooks, m._forward_pre_hooks)]
         self._tokens, self._positions = model.token_embedding.weight, model.position_embedding
-        ways = _ways(model, rows, n_steps, halve)
-        self._layers = [_Layer(block, partial(_product, ways=ways, rows=rows)) for block in model.blocks]
+        linears = [linear for block in model.blocks for linear in _linears(block)]
+        matrices = [*((linear.weight, linear.bias) for linear in linears), (model.output_vectors, None)]
+        *products, self._unembed = _products(matrices, rows, _ways(model, rows, n_steps, halve))
+        self._layers = [_Layer(block, products[4 * i : 4 * i + 4]) for i, block in enumerate(model.blocks)]
         self._final_norm = _norm(model.final_norm)
-        self._unembed = _product(model.output_vectors, None, ways=ways, rows=rows)
 
     @staticmethod
     def takes(model: object) -> bool:
@@ -77,11 +80,10 @@ class OneMore:
 class _Layer:
     """What `Block` computes of one token a row, (B,d) to (B,d)."""
 
-    def __init__(self, block: Block, product: Callable[[Tensor, Tensor | None], Product]) -> None:
+    def __init__(self, block: Block, products: list[Product]) -> None:
         self.pre_norm = block.pre_norm
         self.attention_norm, self.mlp_norm = _norm(block.attention_norm), _norm(block.mlp_norm)
-        linears = (block.attention.qkv, block.attention.output, block.mlp.up, block.mlp.down)
-        self.qkv, self.output, self.up, self.down = (product(linear.weight, linear.bias) for linear in linears)
+        self.qkv, self.output, self.up, self.down = products
         self.activation = block.mlp.activation
 
     def __call__(self, x: Tensor, place: Tensor, keys: Tensor, values: Tensor) -> Tensor:
@@ -117,6 +119,10 @@ def _size(model: GPT) -> int:
     return model.config.parameter_count()["total"]
 
 
+def _linears(block: Block) -> tuple[nn.Linear, nn.Linear, nn.Linear, nn.Linear]:
+    return block.attention.qkv, block.attention.output, block.mlp.up, block.mlp.down
+
+
 def _norm(norm: nn.LayerNorm | nn.Identity) -> Callable[[Tensor], Tensor]:
     if isinstance(norm, nn.Identity):
         return norm
@@ -131,36 +137,42 @@ def _ways(model: GPT, rows: int, n_steps: int, halve: bool) -> list[Way]:
         return ways
     if rows == 1 and torch.get_num_threads() > 1:
         ways.append(_shared_out)
-    if n_steps >= WORTH_COPYING and 4 * size <= MOST_COPIED:
-        ways += [_transposed, _packed]
-    if n_steps >= WORTH_COPYING and 2 * size <= MOST_COPIED and halve:
+    if rows > 1 and n_steps >= WORTH_COPYING and 4 * size <= MOST_COPIED:
+        ways.append(_packed)
+    if halve and n_steps >= WORTH_COPYING and 2 * size <= MOST_COPIED:
         ways.append(_halved)
     return ways
 
 
-def _product(weight: Tensor, bias: Tensor | None, *, ways: list[Way], rows: int) -> Product:
-    """Multiplication by a weight in the fastest way, which is tried once for each shape."""
+def _products(matrices: list[Matrix], rows: int, ways: list[Way]) -> list[Product]:
+    """Multiplication by each matrix in the way that is the fastest for its shape, by a trial once in a process."""
     if len(ways) == 1:
-        return ways[0](weight, bias)
-    case = (weight.shape, rows, torch.get_num_threads(), *ways)
+        return [ways[0](*matrix) for matrix in matrices]
+    case = (*(weight.shape for weight, _ in matrices), rows, torch.get_num_threads(), *ways)
     if case not in _fastest:
-        _fastest[case] = min(ways, key=lambda way: _seconds(way, weight, bias, rows))
-    return _fastest[case](weight, bias)
+        taken = {way: _seconds(way, matrices, rows) for way in ways}
+        _fastest[case] = {weight.shape: min(ways, key=lambda way: taken[way][weight.shape]) for weight, _ in matrices}
+    return [_fastest[case][weight.shape](weight, bias) for weight, bias in matrices]
 
 
 @torch.inference_mode()
-def _seconds(way: Way, weight: Tensor, bias: Tensor | None, rows: int) -> float:
-    """The shortest of a few tries behind one that warms up; endless where this machine cannot go that way."""
-    x, taken = weight.new_zeros(rows, weight.shape[1]), []
+def _seconds(way: Way, matrices: list[Matrix], rows: int) -> dict[torch.Size, float]:
+    """The median time of each shape; endless where this machine cannot go that way.
+
+    Twice through all matrices, as for two tokens: so weights come from where they come from in earnest, which for most
+    models is not the processor's own memory.
+    """
+    taken = defaultdict(list)
     try:
-        product = way(weight, bias)
-        for _ in range(6):
+        products = [way(*matrix) for matrix in matrices]
+        for (weight, _), product in 2 * list(zip(matrices, products, strict=True)):
+            x = weight.new_zeros(rows, weight.shape[1])
             began = perf_counter()
             product(x)
-            taken.append(perf_counter() - began)
+            taken[weight.shape].append(perf_counter() - began)
     except (RuntimeError, AttributeError):
-        return inf
-    return min(taken[1:])
+        return defaultdict(lambda: inf)
+    return {shape: median(seconds) for shape, seconds in taken.items()}
 
 
 def _as_it_is(weight: Tensor, bias: Tensor | None) -> Product:
@@ -178,10 +190,6 @@ def _shared_out(weight: Tensor, bias: Tensor | None) -> Product:
         return y if bias is None else y.add_(bias)
 
     return product
-
-
-def _transposed(weight: Tensor, bias: Tensor | None) -> Product:
-    return _as_it_is(weight.t().contiguous().t(), bias)
 
 
 def _packed(weight: Tensor, bias: Tensor | None) -> Product:

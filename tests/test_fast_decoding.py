@@ -28,7 +28,7 @@ VARIANTS = {
     "untied": {"tie_weights": False, "activation": "relu"},
     "no bias": {"bias": False, "positions": "sinusoidal", "d_ff": 20},
 }
-WAYS = ["_as_it_is", "_shared_out", "_transposed", "_packed", "_halved"]
+WAYS = ["_as_it_is", "_shared_out", "_packed", "_halved"]
 ONE_ROW = ("_shared_out", 4)  # which is for a single row alone
 
 
@@ -109,21 +109,22 @@ def test_a_product_shared_out_among_threads_is_the_same(n_threads):
         torch.set_num_threads(before)
 
 
-def test_the_quickest_way_is_found_by_one_trial(monkeypatch):
-    tried = []
+def test_the_quickest_way_for_each_shape_is_found_by_one_trial(monkeypatch):
+    made = []
 
-    def slow(weight, bias):
-        tried.append("slow")
-        return lambda x: sleep(0.01)
+    def slow_if(wide, name):
+        def way(weight, bias):
+            made.append(name)
+            return lambda x: sleep(0.01) if (len(weight) > 3) == wide else name
 
-    def quick(weight, bias):
-        tried.append("quick")
-        return lambda x: "quick"
+        return way
 
     monkeypatch.setattr(fast_decoding, "_fastest", {})
+    ways = [slow_if(True, "for the narrow"), slow_if(False, "for the wide")]
     for _ in range(2):
-        assert fast_decoding._product(torch.zeros(3, 2), None, ways=[slow, quick], rows=1)(None) == "quick"
-    assert tried == ["slow", "quick", "quick", "quick"], "each made and timed once, then the winner alone"
+        products = fast_decoding._products([(torch.zeros(n, 2), None) for n in (3, 9, 3)], 1, ways)
+        assert [product(None) for product in products] == ["for the narrow", "for the wide", "for the narrow"]
+    assert len(made) == 2 * 3 + 2 * 3, "both ways of all three matrices in the trial, then those that won"
 
 
 def test_a_way_that_the_machine_cannot_go_is_left_out(monkeypatch):
@@ -134,26 +135,28 @@ def test_a_way_that_the_machine_cannot_go_is_left_out(monkeypatch):
         return lambda x: x @ torch.zeros(1, 1)
 
     monkeypatch.setattr(fast_decoding, "_fastest", {})
-    ways = [lacks_the_operation, fails, fast_decoding._transposed]
     weight, x = torch.randn(3, 2), torch.randn(1, 2)
-    assert_close(fast_decoding._product(weight, None, ways=ways, rows=1)(x), x @ weight.T)
+    ways = [lacks_the_operation, fails, fast_decoding._as_it_is]
+    [product] = fast_decoding._products([(weight, None)], 1, ways)
+    assert_close(product(x), x @ weight.T)
 
 
 def test_the_ways_that_come_into_question(monkeypatch):
     def ways(config, rows=1, n_steps=100, halve=False):
         with torch.device("meta"):
-            return {way.__name__ for way in fast_decoding._ways(GPT(config), rows, n_steps, halve)}
+            return [way.__name__ for way in fast_decoding._ways(GPT(config), rows, n_steps, halve)]
 
-    small = GPTConfig(1_024, 256, 6, 6, 384)
+    small, gpt2 = GPTConfig(1_024, 256, 6, 6, 384), GPTConfig.preset("gpt2")
     monkeypatch.setattr(torch, "get_num_threads", lambda: 2)
-    assert ways(CONFIG, halve=True) == {"_as_it_is"}, "a tiny model"
-    assert ways(small) == {"_as_it_is", "_shared_out", "_transposed", "_packed"}
-    assert ways(small, n_steps=5) == {"_as_it_is", "_shared_out"}, "too few tokens to copy for"
-    assert ways(small, rows=5) == {"_as_it_is", "_transposed", "_packed"}
-    assert ways(GPTConfig.preset("gpt2")) == {"_as_it_is", "_shared_out"}, "a copy would be half a gigabyte"
-    assert ways(GPTConfig.preset("gpt2"), halve=True) == {"_as_it_is", "_shared_out", "_halved"}
+    assert ways(CONFIG, halve=True) == ["_as_it_is"], "a tiny model"
+    assert ways(small) == ["_as_it_is", "_shared_out"]
+    assert ways(small, rows=5) == ["_as_it_is", "_packed"]
+    assert ways(small, rows=5, n_steps=5, halve=True) == ["_as_it_is"], "too few tokens to copy for"
+    assert ways(gpt2, rows=5) == ["_as_it_is"], "a copy would be half a gigabyte"
+    assert ways(small, halve=True) == ways(gpt2, halve=True) == ["_as_it_is", "_shared_out", "_halved"]
     assert "_halved" not in ways(GPTConfig.preset("gpt2-medium"), halve=True)
-    assert "_halved" in ways(small, halve=True) and "_halved" not in ways(small, n_steps=5, halve=True)
+    monkeypatch.setattr(torch, "get_num_threads", lambda: 1)
+    assert ways(small) == ["_as_it_is"]
 
 
 def test_half_precision_stays_near_float32(monkeypatch):
@@ -269,7 +272,7 @@ def test_an_intervention_that_begins_between_two_pieces_holds_from_there(monkeyp
 
 
 def test_weights_that_changed_since_are_read_anew(monkeypatch):
-    monkeypatch.setattr(fast_decoding, "_ways", lambda *_: [fast_decoding._transposed])
+    monkeypatch.setattr(fast_decoding, "_ways", lambda *_: [fast_decoding._packed])
     model, ids = lively(), some_ids(1, 4)
     first = greedy(model, ids, 10)
     for parameter in model.parameters():

@@ -2,6 +2,7 @@
 
 import base64
 import json
+from concurrent.futures import ThreadPoolExecutor
 from io import BytesIO
 
 import numpy as np
@@ -20,7 +21,9 @@ def drawn() -> list[bytes]:
     figures = [json.loads(example(name).to_json()) for name in names]
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("BROWSER_PATH", find())  # the one that the other tests drive
-        return [base64.b64decode(png) for _ in range(2) for png in still_pictures.draw(figures)]
+        with ThreadPoolExecutor(1) as aside:  # in this thread Playwright's event loop may be running
+            drawings = [aside.submit(still_pictures.draw, figures).result() for _ in range(2)]
+        return [base64.b64decode(png) for drawing in drawings for png in drawing]
 
 
 def test_the_same_figure_gives_the_same_bytes_and_few_of_them(drawn):

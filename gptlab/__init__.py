@@ -11,7 +11,7 @@ _HOME = {
     "Tokenizer": "tokenizer",
     "trace": "tracing",
     "intervene": "tracing",
-    "next_token_probabilities": "decoding",
+    "next_token_probabilities": "probabilities",
     "greedy": "decoding",
     "sample": "decoding",
     "stream": "decoding",

@@ -14,7 +14,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from gptlab._refuse import refuse
-from gptlab.probabilities import Number, is_a, next_token_probabilities, refuse_bad_shaping, usable_logits
+from gptlab.probabilities import Number, is_a, refuse_bad_shaping, shaped, usable_logits
 from gptlab.tokenizer import TextStream, Tokenizer
 from gptlab.window import Model, Window, decoding_mode
 
@@ -178,7 +178,7 @@ def _sampler(
         generator.seed() if seed is None else generator.manual_seed(seed)
 
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
-        probabilities = next_token_probabilities(logits, temperature, top_k, top_p)
+        probabilities = shaped(logits, temperature, top_k, top_p)
         # What torch.multinomial(probabilities, 1) draws, without asking once more whether they are probabilities.
         return probabilities.div_(torch.empty_like(probabilities).exponential_(generator=generator)).argmax(-1)
 

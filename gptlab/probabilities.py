@@ -38,6 +38,13 @@ def next_token_probabilities(
     -inf throughout.
     """
     refuse_bad_shaping(temperature, top_k, top_p)
+    return shaped(logits, temperature, top_k, top_p)
+
+
+def shaped(
+    logits: Num[Tensor, "..."], temperature: Number, top_k: Number | None, top_p: Number | None
+) -> Float[Tensor, "*B V"]:
+    """`next_token_probabilities` for options that were checked before."""
     logits, highest = usable_logits(logits)
     n_tokens = logits.shape[-1]
     if temperature == 0:

@@ -60,9 +60,10 @@ def batch_loss(model: nn.Module, batch: Batch, reduction: str = "mean") -> Float
         _check_targets(batch.targets, logits.shape[2], lambda row, place: f"targets[{row}, {place}]")
         return _cross_entropy(logits, batch.targets, reduction)
     _check_targets(batch.targets, model.config.vocab_size, lambda row, place: f"targets[{row}, {place}]")
-    counted = (batch.targets != IGNORE).flatten().nonzero().flatten()
-    targets = batch.targets.flatten()[counted]
-    x = model.hidden(batch.inputs).flatten(0, 1).index_select(0, counted)
+    x, targets = model.hidden(batch.inputs).flatten(0, 1), batch.targets.flatten()
+    counted = (targets != IGNORE).nonzero().flatten()
+    if len(counted) < len(targets):
+        x, targets = x.index_select(0, counted), targets[counted]
     total = _UnembeddedLoss.apply(x, model.output_vectors, targets, torch.is_grad_enabled())
     return total / len(targets) if reduction == "mean" else total
 

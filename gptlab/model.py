@@ -79,7 +79,7 @@ class CausalSelfAttention(nn.Module):
 
     def forward(self, x: Float[Tensor, "B T d"], cache: KeysAndValues | None = None) -> Float[Tensor, "B T d"]:
         B, T, d = x.shape
-        q, k, v = self.qkv(x).view(B, T, 3, self.n_heads, -1).permute(2, 0, 3, 1, 4)  # each (B,H,T,dk)
+        q, k, v = (part.view(B, T, self.n_heads, -1).transpose(1, 2) for part in self.qkv(x).chunk(3, -1))  # (B,H,T,dk)
         if cache is not None:
             if not self.causal:
                 raise refuse("cache", type(cache), "None where tokens see later ones: what is cached never saw them")

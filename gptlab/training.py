@@ -246,13 +246,14 @@ class _Run:
 
 @contextmanager
 def _training_mode(model: nn.Module) -> Iterator[None]:
-    modes = [(module, module.training) for module in model.modules()]
-    model.train()
+    resting = [module for module in model.modules() if not module.training]
+    for module in resting:
+        module.training = True
     try:
         yield
     finally:
-        for module, mode in modes:
-            module.training = mode
+        for module in resting:
+            module.training = False
 
 
 @contextmanager

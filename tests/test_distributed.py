@@ -15,6 +15,7 @@ from tests.test_training import new_model, stories
 
 ROOT = Path(__file__).resolve().parent.parent
 SECONDS = 300
+MANY = 400  # steps, some seconds: the run is still on its way when the test, itself kept waiting, comes to break it off
 TRAINING = "--size tiny --validate-every 10 --checkpoint-every 10 --precision float32 --vocab-size 300".split()
 TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
 
@@ -53,6 +54,24 @@ def unbroken(text):
     return folder, done(training(text, folder, batch_size=3))
 
 
+@pytest.fixture(scope="module")
+def unbroken_long(text):
+    """The losses of a run that takes many steps and is left alone."""
+    done(training(text, text.parent / "long", batch_size=3, steps=MANY))
+    return losses(text.parent / "long")
+
+
+def started(command, folder, n_steps):
+    """A run that has taken so many steps."""
+    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
+    deadline = time.monotonic() + SECONDS
+    while time.monotonic() < deadline and run.poll() is None:
+        if (folder / "losses.csv").exists() and len((folder / "losses.csv").read_text().splitlines()) > n_steps:
+            break
+        time.sleep(0.005)
+    return run
+
+
 def test_two_processes_take_the_steps_of_one_with_the_doubled_batch(text, unbroken):
     done(training(text, text.parent / "one", batch_size=6, torchrun=False))
     one, two = losses(text.parent / "one"), losses(unbroken[0])
@@ -71,16 +90,11 @@ def test_one_process_speaks(unbroken):
 
 
 @pytest.mark.parametrize("killed", [0, 1])
-def test_a_killed_process_ends_the_run_and_the_same_command_goes_on(text, unbroken, tmp_path, killed):
+def test_a_killed_process_ends_the_run_and_the_same_command_goes_on(text, unbroken_long, tmp_path, killed):
     """The leader may be the one: then it goes on from the last checkpoint that was due."""
     folder = tmp_path / "run"
-    command = training(text, folder, batch_size=3)
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and run.poll() is None:
-        if (folder / "losses.csv").exists() and len((folder / "losses.csv").read_text().splitlines()) > 14:
-            break
-        time.sleep(0.005)
+    command = training(text, folder, batch_size=3, steps=MANY)
+    run = started(command, folder, 14)
     workers = {child.environ()["RANK"]: child for child in psutil.Process(run.pid).children()}
     workers[str(killed)].send_signal(signal.SIGKILL)
     out, err = run.communicate(timeout=SECONDS)
@@ -90,21 +104,19 @@ def test_a_killed_process_ends_the_run_and_the_same_command_goes_on(text, unbrok
         assert "gptlab train: another process of this run is gone; to go on from there, the same command again" in err
     on = done(command)
     first = int(on.stdout.split("step ")[1].split()[0])
-    assert first == 11 if killed == 0 else first > 14
-    assert losses(folder) == losses(unbroken[0])
+    assert first > 10 and first % 10 == 1 if killed == 0 else first > 14
+    assert losses(folder) == unbroken_long
 
 
-def test_ctrl_c_stops_all_and_leaves_a_checkpoint(text, unbroken, tmp_path):
-    command = training(text, tmp_path / "run", batch_size=3)
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    while run.poll() is None and not (tmp_path / "run" / "losses.csv").exists():
-        time.sleep(0.005)
+def test_ctrl_c_stops_all_and_leaves_a_checkpoint(text, unbroken_long, tmp_path):
+    command = training(text, tmp_path / "run", batch_size=3, steps=MANY)
+    run = started(command, tmp_path / "run", 1)
     run.send_signal(signal.SIGINT)
     _, err = run.communicate(timeout=SECONDS)
     assert run.returncode != 0 and err.count("stopping after this step") == err.count("stopped after step") == 1
     assert "torchrun … -m gptlab train" in err
     done(command)
-    assert losses(tmp_path / "run") == losses(unbroken[0])
+    assert losses(tmp_path / "run") == unbroken_long
 
 
 AS_A_LIBRARY = """

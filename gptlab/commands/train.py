@@ -156,9 +156,9 @@ def _train(args: Namespace, model: "GPT", data: "TextCorpus", team: "Team | None
         )  # fmt: skip
     except ValueError as reason:
         raise ValueError(f"{reason} (the path is --output)") from reason
-    progress, losses, number = Progress(args.steps), Losses(args.output / LOSSES), None
+    progress, number = Progress(args.steps), None
     again = f"to go on from there, the same command again:\n  {_command()}"
-    with stop_on_request(silent=not leads) as stop, closing(losses):
+    with stop_on_request(silent=not leads) as stop, closing(Losses(args.output / LOSSES)) as losses:
         try:
             with closing(steps):
                 for step in steps:

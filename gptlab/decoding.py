@@ -14,7 +14,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from gptlab._refuse import refuse
-from gptlab.probabilities import Number, is_a, refuse_bad_shaping, shaped, usable_logits
+from gptlab.probabilities import Number, drawn, is_a, refuse_bad_shaping, shaped, usable_logits
 from gptlab.tokenizer import TextStream, Tokenizer
 from gptlab.window import Model, Window, decoding_mode
 
@@ -68,6 +68,8 @@ def sample(
 ) -> Int64[Tensor, "B total"]:
     """Append tokens drawn from `next_token_probabilities` again and again: (B,T) int64 ids to (B,T+n).
 
+    Each token costs one uniform number u of [0, 1): it is the first whose probability, added to those of all ids before
+    it, exceeds u.
     generator: a seed or a torch.Generator, so that a call can be repeated; None draws differently each time. torch's
     global random state is neither read nor changed. Temperature 0 is `greedy` and draws nothing. The other options,
     and what is refused, as in `greedy` and `next_token_probabilities`.
@@ -178,8 +180,6 @@ def _sampler(
         generator.seed() if seed is None else generator.manual_seed(seed)
 
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
-        probabilities = shaped(logits, temperature, top_k, top_p)
-        # What torch.multinomial(probabilities, 1) draws, without asking once more whether they are probabilities.
-        return probabilities.div_(torch.empty_like(probabilities).exponential_(generator=generator)).argmax(-1)
+        return drawn(shaped(logits, temperature, top_k, top_p), generator)
 
     return draw

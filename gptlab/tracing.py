@@ -6,7 +6,8 @@ Axes: L layers, B batch, H heads, T tokens, S keys (T without a cache), V vocabu
 """
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
+from functools import partial
 from itertools import product
 from typing import no_type_check
 
@@ -58,23 +59,23 @@ def trace(
 ) -> Trace:
     """Run the model on ids (B,T) and keep what it computed on the way; see `Trace` for names and shapes.
 
-    keep: the names wanted, all of them if None. Attention is the formula written out, dropout is off, no gradient is
-    recorded, and the model is afterwards in the mode it was in. A trace above max_bytes is refused before anything
-    is computed (`trace_bytes` says what it takes): a ValueError, as for unknown names and for ids the model refuses.
+    keep: the names wanted, all of them if None; the pass ends where nothing more is wanted. Attention is the formula
+    written out, dropout is off, no gradient is recorded, and the model is afterwards in the mode it was in. A trace
+    above max_bytes is refused before anything is computed (`trace_bytes` says what it takes): a ValueError, as for
+    unknown names and for ids the model refuses.
     """
     model.check(ids)
     size = trace_bytes(model.config, *ids.shape, keep)
     if size > max_bytes:
         raise refuse("the trace's size in bytes", size, f"at most max_bytes = {max_bytes}; keep fewer parts of it")
     kept: dict[str, Tensor] = {}
-    parts = _parts(keep)
     with ExitStack() as stack, torch.no_grad():
         stack.enter_context(evaluation_mode(model))
         stack.enter_context(_attention_set(model, "fused", False))
-        for name in parts:
-            for handle in _capture(model, name, kept):
-                stack.callback(handle.remove)
-        model(ids) if "logits" in parts else model.hidden(ids)
+        for handle in _capture(model, _parts(keep), kept):
+            stack.callback(handle.remove)
+        stack.enter_context(suppress(_AllKept))
+        model(ids)
     return Trace(kept)
 
 
@@ -128,30 +129,49 @@ def _parts(keep: Collection[str] | None) -> Collection[str]:
     return [name for name in PARTS if name in keep]
 
 
-def _capture(model: GPT, name: str, kept: dict[str, Tensor]) -> Iterator[torch.utils.hooks.RemovableHandle]:
-    """Copy what passes the points of that name to kept[name], one layer behind the other."""
-    if name == "logits":
-        yield model.register_forward_hook(lambda module, args, output: kept.update(logits=output))
-        return
-    if name == "residual":
-        points = [*model.blocks, model.final_norm]
-    elif name == "mlp":
-        points = [block.mlp for block in model.blocks]
-    else:
-        point = "pattern_point" if name == "attention" else f"{name}_point"
-        points = [getattr(block.attention, point) for block in model.blocks]
+class _AllKept(Exception):
+    """Raised inside a forward pass when nothing that is still to come was asked for."""
 
-    def store(layer: int, passing: Tensor) -> None:
-        # One tensor for all layers from the start: stacking them at the end would hold everything twice.
-        if name not in kept:
-            kept[name] = passing.new_empty(len(points), *passing.shape)
-        kept[name][layer] = passing
 
-    for layer, point in enumerate(points):
-        if name == "residual":
-            yield point.register_forward_pre_hook(lambda module, args, layer=layer: store(layer, args[0]))
+def _capture(
+    model: GPT, names: Collection[str], kept: dict[str, Tensor]
+) -> Iterator[torch.utils.hooks.RemovableHandle]:
+    """Copy what passes the points of these names to kept, one layer behind the other; after the last, `_AllKept`."""
+    points = {name: _points(model, name) for name in names}
+    awaited = sum(map(len, points.values()))
+
+    def store(name: str, layer: int, passing: Tensor) -> None:
+        nonlocal awaited
+        if name == "logits":
+            kept[name] = passing
         else:
-            yield point.register_forward_hook(lambda module, args, output, layer=layer: store(layer, output))
+            # One tensor for all layers from the start: stacking them at the end would hold everything twice.
+            if name not in kept:
+                kept[name] = passing.new_empty(len(points[name]), *passing.shape)
+            kept[name][layer] = passing
+        awaited -= 1
+        if not awaited:
+            raise _AllKept
+
+    for name, layers in points.items():
+        for layer, point in enumerate(layers):
+            at = partial(store, name, layer)
+            if name == "residual":
+                yield point.register_forward_pre_hook(lambda module, args, at=at: at(args[0]))
+            else:
+                yield point.register_forward_hook(lambda module, args, output, at=at: at(output))
+
+
+def _points(model: GPT, name: str) -> list[nn.Module]:
+    """The modules that a part passes, layer by layer."""
+    if name == "logits":
+        return [model]
+    if name == "residual":
+        return [*model.blocks, model.final_norm]
+    if name == "mlp":
+        return [block.mlp for block in model.blocks]
+    point = "pattern_point" if name == "attention" else f"{name}_point"
+    return [getattr(block.attention, point) for block in model.blocks]
 
 
 @contextmanager

@@ -6,11 +6,13 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.stats import chisquare
 from torch.testing import assert_close
 
 from gptlab import GPT, GPTConfig, Tokenizer, greedy, next_token_probabilities, sample, stream
 from gptlab.cache import Cache
 from gptlab.decoding import prompt_ids
+from gptlab.probabilities import drawn
 
 CONTEXT = 16
 TOK = Tokenizer.train("so so many many words and so on and on", 270)
@@ -369,11 +371,30 @@ def test_each_row_is_what_it_is_alone(batch, tokens, n, seed, stop_token):
     assert torch.equal(together, alone)
 
 
-def test_what_is_drawn_is_what_torch_multinomial_draws():
+@pytest.mark.parametrize("options", [{}, {"temperature": 2.5, "top_k": 7}, {"top_p": 0.6}])
+def test_each_token_is_the_first_whose_cumulative_probability_exceeds_a_uniform_number(options):
     logits = torch.randn(3, 50, generator=torch.Generator().manual_seed(1))
-    ours, theirs = torch.Generator().manual_seed(2), torch.Generator().manual_seed(2)
-    for options in ({}, {"temperature": 2.5, "top_k": 7}, {"top_p": 0.6}):
-        start, p = torch.zeros(3, 1, dtype=torch.int64), next_token_probabilities(logits, **options)
-        drawn = sample(lambda ids: logits[:, None].expand(-1, ids.shape[1], -1), start, 20, **options, generator=ours)
-        assert torch.equal(drawn[:, 1:], torch.cat([torch.multinomial(p, 1, generator=theirs) for _ in range(20)], 1))
-    assert torch.equal(ours.get_state(), theirs.get_state())
+    ours, uniform = torch.Generator().manual_seed(2), torch.Generator().manual_seed(2)
+    start, p = torch.zeros(3, 1, dtype=torch.int64), next_token_probabilities(logits, **options).double()
+    text = sample(lambda ids: logits[:, None].expand(-1, ids.shape[1], -1), start, 20, **options, generator=ours)
+    for tokens in text[:, 1:].T.tolist():
+        numbers = torch.rand(3, 1, dtype=torch.float64, generator=uniform).flatten().tolist()
+        for token, row, u in zip(tokens, p.tolist(), numbers, strict=True):
+            assert row[token] > 0 and sum(row[:token]) - 1e-6 <= u < sum(row[: token + 1]) + 1e-6
+    assert torch.equal(ours.get_state(), uniform.get_state())
+
+
+def test_tokens_are_drawn_as_often_as_their_probabilities_say():
+    p = next_token_probabilities(torch.randn(20, generator=torch.Generator().manual_seed(1)), temperature=2, top_k=15)
+    start = torch.zeros(100_000, 1, dtype=torch.int64)
+    counts = sample(constant(p.log()), start, 1, generator=0)[:, 1].bincount(minlength=20)
+    possible = p > 0
+    assert not counts[~possible].any()
+    assert chisquare(counts[possible], p[possible].double() / p.double().sum() * len(start)).pvalue > 0.001
+
+
+@pytest.mark.parametrize("u", [0.0, 0.5, 1 - 2**-53])
+def test_a_token_without_probability_is_never_drawn_not_even_at_the_edges(monkeypatch, u):
+    monkeypatch.setattr(torch, "rand", lambda *shape, **options: torch.full(shape, u, dtype=torch.float64))
+    rows = torch.tensor([[0, 0.5, 0, 0.5, 0], [0, 0.1, 0, 0.2, 0], [0, 1.0, 0, 1.2, 0]])
+    assert drawn(rows, torch.Generator()).tolist() == ([1, 1, 1] if u == 0 else [3, 3, 3])

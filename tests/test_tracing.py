@@ -102,6 +102,18 @@ def test_only_what_is_asked_for_is_kept(model, ids):
         seen.logits  # noqa: B018 - the access is what is refused
 
 
+@pytest.mark.parametrize(
+    ("keep", "last"),
+    [({"q"}, "mlp 1"), ({"attention", "q"}, "mlp 1"), ({"residual"}, "mlp 2"), ({"mlp", "k"}, "mlp 2"), (None, "norm")],
+)
+def test_the_pass_ends_where_nothing_more_is_asked_for(model, ids, keep, last):
+    ran, places = [], {f"mlp {layer}": block.mlp for layer, block in enumerate(model.blocks)}
+    for name, module in (places | {"norm": model.final_norm}).items():
+        module.register_forward_hook(lambda *args, name=name: ran.append(name))
+    trace(model, ids, keep)
+    assert ran[-1] == last
+
+
 def test_half_types_are_traced(ids):
     model = lively(GPTConfig(**SIZES), deviation=0.2).bfloat16()
     seen = trace(model, ids)

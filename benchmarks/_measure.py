@@ -1,6 +1,7 @@
 """Measuring side by side: contestants take turns in one run, so that what else the machine does hits all of them."""
 
 import gc
+import random
 import statistics
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -32,8 +33,10 @@ class Comparison:
 def seconds(contestants: Mapping[str, Callable[[], object]], budget: float) -> dict[str, list[float]]:
     """Seconds of each call, round by round until the budget is spent; a round before that warms up and is not counted.
 
-    Each round begins with another contestant, and the collector of garbage waits till it is over.
+    Each round has an order of its own, for who runs behind the library with the busiest threads is slower by that. The
+    collector of garbage waits till the round is over.
     """
+    order = random.Random(0)
     names, taken = list(contestants), {name: [] for name in contestants}
     for call in contestants.values():
         call()
@@ -41,7 +44,7 @@ def seconds(contestants: Mapping[str, Callable[[], object]], budget: float) -> d
     while number < FEWEST_ROUNDS or perf_counter() - began < budget:
         gc.collect()
         gc.disable()
-        for name in names[number % len(names) :] + names[: number % len(names)]:
+        for name in order.sample(names, len(names)):
             start = perf_counter()
             contestants[name]()
             taken[name].append(perf_counter() - start)

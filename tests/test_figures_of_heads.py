@@ -45,7 +45,7 @@ def test_each_map_holds_its_heads_weights_in_whole_per_cents():
         assert tile.z.dtype == np.uint8
         np.testing.assert_allclose(tile.z, 100 * weights[layer, head], atol=0.5)
         assert f"layer {layer}, head {head}" in tile.hovertemplate
-    assert {(tile.x[0], tile.y[0]) for tile in tiles} == {(x, y) for x in (0, 5, 10) for y in (0, 5)}
+    assert {(tile.x0, tile.y0) for tile in tiles} == {(x, y) for x in (0, 5, 10) for y in (0, 5)}
 
 
 def test_enlarging_is_zooming_in_on_the_heads_map_and_names_its_tokens():
@@ -55,11 +55,12 @@ def test_enlarging_is_zooming_in_on_the_heads_map_and_names_its_tokens():
         layer, head = divmod(index, 3)
         close = moved(figure, 0, f"{layer}.{head}").layout
         tile = figure.data[index]
-        assert tuple(close.xaxis.range) == (tile.x[0] - 0.5, tile.x[-1] + 0.5)
-        assert tuple(close.yaxis.range) == (tile.y[-1] + 0.5, tile.y[0] - 0.5)
-        assert list(close.xaxis.tickvals) == list(tile.x) and list(close.yaxis.tickvals) == list(tile.y)
+        keys, queries = (list(range(first, first + 4)) for first in (tile.x0, tile.y0))
+        assert tuple(close.xaxis.range) == (keys[0] - 0.5, keys[-1] + 0.5)
+        assert tuple(close.yaxis.range) == (queries[-1] + 0.5, queries[0] - 0.5)
+        assert list(close.xaxis.tickvals) == keys and list(close.yaxis.tickvals) == queries
         assert list(close.xaxis.ticktext) == ["the (0)", "cat", "the (2)", "dog"]
-        assert [figure.layout.xaxis.labelalias[str(place)] for place in tile.x] == list(close.xaxis.ticktext)
+        assert [figure.layout.xaxis.labelalias[str(place)] for place in keys] == list(close.xaxis.ticktext)
         back = moved(moved(figure, 0, f"{layer}.{head}"), 0, "all").layout
         assert back.xaxis.range == figure.layout.xaxis.range and back.xaxis.ticktext == figure.layout.xaxis.ticktext
 
@@ -94,7 +95,8 @@ def test_only_causal_weights_are_masked():
 
 @pytest.mark.parametrize("n", [1, 2, 5])
 def test_the_staircase_goes_round_what_is_above_the_diagonal(n):
-    x, y = staircase(n)
+    x, y = (np.repeat(corners, 2) for corners in staircase(n))
+    x, y = x[:-1], y[1:]  # down to the next corner's height, then right to its place
     area = 0.5 * abs(np.dot(x, np.roll(y, 1)) - np.dot(y, np.roll(x, 1)))
     assert area == pytest.approx(n * (n - 1) / 2)
     assert all(a - b in (0.0, 1.0) or a == n - 0.5 for a, b in zip(x, y, strict=True))

@@ -88,11 +88,9 @@ def percents(weights: Any) -> np.ndarray:
 
 
 def staircase(n_tokens: int) -> tuple[np.ndarray, np.ndarray]:
-    """The outline, x and y, of what lies above the diagonal of n × n cells."""
-    last, steps = n_tokens - 0.5, np.arange(n_tokens - 1)
-    x = np.append(np.repeat(steps + 0.5, 2), [last, last])
-    y = np.append(np.stack([steps - 0.5, steps + 0.5], 1).ravel(), [last - 1, -0.5])
-    return x, y
+    """The corners, x and y, of what lies above the diagonal of n × n cells: an outline of the shape "vh"."""
+    steps, last = np.arange(n_tokens), n_tokens - 0.5
+    return np.append(steps + 0.5, last), np.append(steps - 0.5, -0.5)
 
 
 def per_cent_colours(colorscale: Any = ROOTED) -> dict[str, Any]:
@@ -101,13 +99,13 @@ def per_cent_colours(colorscale: Any = ROOTED) -> dict[str, Any]:
     return {"colorscale": colorscale, "cmin": 0, "cmax": 100, "colorbar": bar}
 
 
-def area(x: Any, y: Any, colour: str, **settings: Any) -> go.Scatter:
-    """Filled shapes with no outline, parted by NaN, that a pointer looks and clicks through."""
+def area(x: Any, y: Any, colour: str, *, shape: str = "linear", **settings: Any) -> go.Scatter:
+    """Filled shapes with no outline, parted by NaN, that a pointer looks and clicks through; `shape` is Plotly's."""
     return go.Scatter(
         x=np.array(x, np.float32),
         y=np.array(y, np.float32),
         mode="lines",
-        line={"width": 0},
+        line={"width": 0, "shape": shape},
         fill="toself",
         fillcolor=colour,
         hoverinfo="skip",

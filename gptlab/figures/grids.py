@@ -112,11 +112,11 @@ def _step(n_tokens: int) -> int:
 
 
 def _tile(matrix: np.ndarray, layer: int, head: int, visible: bool) -> go.Heatmap:
-    positions, step = np.arange(len(matrix), dtype=np.int16), _step(len(matrix))
+    step = _step(len(matrix))
     return go.Heatmap(
         z=matrix,
-        x=head * step + positions,
-        y=layer * step + positions,
+        x0=head * step,
+        y0=layer * step,
         visible=visible,
         coloraxis="coloraxis",
         hovertemplate=f"layer {layer}, head {head}<br>query %{{y}} → key %{{x}}: %{{z}} %<extra></extra>",
@@ -132,7 +132,7 @@ def _mask(tiles: list[tuple[int, int]], n_tokens: int, causal: bool) -> go.Scatt
             step = _step(n_tokens)
             x += [*(head * step + stair_x), np.nan]
             y += [*(layer * step + stair_y), np.nan]
-    return area(x, y, MASKED)
+    return area(x, y, MASKED, shape="vh")
 
 
 def _axis(labels: list[str], n_maps: int, view: dict[str, Any], name: str) -> dict[str, Any]:

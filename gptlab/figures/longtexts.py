@@ -51,7 +51,7 @@ def long_attention(
         for place, (name, ends) in enumerate(views.items())
     ]
     return canvas(
-        [_block_map(blocks, block), _token_map(weights), area(*staircase(n), MASKED)],
+        [_block_map(blocks, block), _token_map(weights), area(*staircase(n), MASKED, shape="vh")],
         description=_description(weights, blocks, n, block, parts),
         height=700,
         xaxis=token_axis(labels, side="top", title={"text": "key: looked at"}),

@@ -27,7 +27,8 @@ const gptlabNumbers = (() => {
 
   function matrix(trace, layout) {
     const [x, y] = axes(trace, layout), z = Array.from(trace.z, row => Array.from(row));
-    const columns = z[0].map((_, i) => named(x, trace.x?.[i] ?? i)), rows = z.map((_, j) => named(y, trace.y?.[j] ?? j));
+    const columns = z[0].map((_, i) => named(x, trace.x?.[i] ?? (trace.x0 ?? 0) + i));
+    const rows = z.map((_, j) => named(y, trace.y?.[j] ?? (trace.y0 ?? 0) + j));
     const format = placeholders(trace).find(one => one.name === "z")?.format;
     const cells = z.map((row, j) => [rows[j], ...row.map((value, i) => {
       const text = trace.text?.[j]?.[i];

@@ -10,6 +10,11 @@ os.environ["HF_HUB_OFFLINE"] = "1"
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, settings
+
+# The same examples each time, and no bound on the seconds of one: on a busy machine any may be kept waiting.
+settings.register_profile("gptlab", derandomize=True, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("gptlab")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

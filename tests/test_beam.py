@@ -102,7 +102,7 @@ def test_case_55_a_length_penalty_can_turn_the_order():
     assert [ids.tolist() for ids, _ in normalised] == [[0, WORD, END], [0, END]]
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(
     seed=st.integers(0, 10**6), vocab_size=st.integers(1, 4), n=st.integers(0, 4), width=st.integers(1, 6),
     end=st.none() | st.integers(0, 3), length_penalty=st.sampled_from([0, 0.5, 1.0, 2]),
@@ -115,7 +115,7 @@ def test_the_naive_search_agrees(seed, vocab_size, n, width, end, length_penalty
     assert [log_prob for _, log_prob in got] == pytest.approx([log_prob for _, log_prob in right])
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(seed=st.integers(0, 10**6), n=st.integers(1, 3), end=st.none() | st.integers(0, 2))
 def test_item_12_a_width_above_all_texts_finds_the_best_of_all(seed, n, end):
     table = random_table(seed, 3)
@@ -125,7 +125,7 @@ def test_item_12_a_width_above_all_texts_finds_the_best_of_all(seed, n, end):
     assert [log_prob for _, log_prob in got] == pytest.approx([log_prob for _, log_prob in right])
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(seed=st.integers(0, 50), tokens=st.integers(1, 20), n=st.integers(0, 20), end=st.none() | st.integers(0, 16))
 def test_item_12_width_1_is_greedy(seed, tokens, n, end):
     model, ids = tiny_model(seed), torch.randint(0, 17, (1, tokens), generator=torch.Generator().manual_seed(seed))

@@ -46,7 +46,7 @@ def saved(tmp_path):
     return tmp_path / "model", model
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=20)
 @given(
     norm=st.sampled_from(["pre", "post"]), positions=st.sampled_from(["learned", "sinusoidal"]), bias=st.booleans(),
     tie_weights=st.booleans(), causal=st.booleans(), n_heads=st.sampled_from([1, 2, 4]), n_layers=st.integers(1, 3),
@@ -322,7 +322,7 @@ def smallest(tmp_path_factory):
     return path, model
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(name=st.sampled_from(FILES), cut=st.tuples(*[st.floats(0, 1)] * 2), put_in=st.binary(max_size=8))
 def test_any_damage_ends_in_a_sentence_with_the_path(smallest, name, cut, put_in):
     path, model = smallest

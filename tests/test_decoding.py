@@ -347,7 +347,7 @@ def test_a_stream_is_over_at_end_of_text_or_goes_on():
     assert "".join(stream(spell("so on"), TOK, "so", n, stop=False)) == "so on<|endoftext|>"
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(prompt=st.text(max_size=12), seed=st.integers(0, 2**32), n=st.integers(0, 24), stop=st.booleans())
 def test_a_stream_is_what_sample_draws_as_text(prompt, seed, n, stop):
     options = {"temperature": 1.3, "top_k": 60, "generator": seed, "on_slide": lambda said: None}
@@ -358,7 +358,7 @@ def test_a_stream_is_what_sample_draws_as_text(prompt, seed, n, stop):
     assert "".join(stream(MODEL, TOK, prompt, n, **options, stop=stop)) == TOK.decode(drawn)
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     batch=st.integers(1, 3), tokens=st.integers(1, 20), n=st.integers(0, 30), seed=st.integers(0, 99),
     stop_token=st.none() | st.integers(0, 30),

@@ -20,7 +20,7 @@ stacks = st.lists(st.tuples(st.integers(1, 5), st.integers(1, 3)), min_size=1, m
 
 
 @given(stacks)
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_size_and_jump_are_what_plain_loops_give(layers):
     last = fields(layers)[-1]
     seen = inputs_seen(layers)
@@ -32,7 +32,7 @@ def test_size_and_jump_are_what_plain_loops_give(layers):
 
 
 @given(stacks)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 def test_the_gradient_reaches_as_far(layers):
     n = fields(layers)[-1].size
     x = torch.ones(1, 1, n, requires_grad=True, dtype=torch.float64)

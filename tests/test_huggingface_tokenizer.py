@@ -56,7 +56,7 @@ def test_a_tokenizer_of_ours_opens_there_with_the_same_tokens(tok, there):
 
 
 @given(st.text(max_size=60))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_on_any_text_they_agree(text):
     tok = Tokenizer.train(LEARNED_FROM, 320)
     there = any_text_there(tok)

@@ -27,7 +27,7 @@ def small_model(vocab=13, context=24, **changed):
     return GPT(GPTConfig(vocab, context, 2, 2, 16, **changed)).eval()
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.integers(1, 3), st.integers(2, 7), st.integers(1, 9), st.integers(0, 1000))
 def test_the_loss_of_a_text_is_the_papers_double_sum(batch, tokens, vocab, seed):
     logits, ids = logits_and_ids(batch, tokens, vocab, seed)
@@ -160,7 +160,7 @@ def test_case_100_perplexity_over_windows_is_that_of_one_pass(stride):
     assert mean_loss(model, windows) == pytest.approx(torch.cat([one_pass, last[None]]).mean().item(), abs=1e-6)
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(st.integers(0, 60), st.integers(1, 12), st.data())
 def test_case_100_windows_score_each_token_but_the_first_exactly_once(n, context, data):
     stride = data.draw(st.none() | st.integers(1, context))

@@ -94,7 +94,7 @@ def test_a_long_header_is_not_taken_for_a_pickle(tmp_path):
     pytest.fail("no header of 640 bytes came up")
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(data=st.data())
 def test_any_changed_byte_is_noticed(tmp_path_factory, data):
     path, sound = whole(tmp_path_factory.mktemp("changed"))
@@ -108,7 +108,7 @@ def test_any_changed_byte_is_noticed(tmp_path_factory, data):
         assert equal(tensors, {"a": torch.ones(100)}), "only what says nothing, such as the name of the checksum"
 
 
-@settings(max_examples=50, deadline=None)
+@settings(max_examples=50)
 @given(content=st.binary(max_size=80))
 def test_any_bytes_are_refused_in_words(tmp_path_factory, content):
     path = tmp_path_factory.mktemp("any") / "t.safetensors"

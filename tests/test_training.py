@@ -502,7 +502,7 @@ def test_a_file_that_is_no_training_state_is_refused(tmp_path):
         train(new_model(), stories(), 4, checkpoint=tmp_path)
 
 
-@settings(max_examples=30, deadline=None)
+@settings(max_examples=30)
 @given(st.data())
 def test_a_damaged_training_state_is_refused_in_words(tmp_path_factory, data):
     path = tmp_path_factory.mktemp("damaged") / "run.safetensors"

@@ -15,7 +15,7 @@ from gptlab.world import END, ENGLISH, ENGLISH_WORLD, ImpossiblePrefix, Plan, Wo
 from tests.unchecked import unchecked
 
 seeds = st.integers(0, 10**9)
-some_stories = settings(max_examples=60, deadline=None, derandomize=True)
+some_stories = settings(max_examples=60)
 
 
 # Samples -------------------------------------------------------------------------------------------------------------

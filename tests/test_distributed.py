@@ -4,7 +4,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import psutil
@@ -14,10 +13,16 @@ import gptlab
 from tests.test_training import new_model, stories
 
 ROOT = Path(__file__).resolve().parent.parent
+BROKEN_OFF = str(ROOT / "tests" / "broken_off.py")
 SECONDS = 300
-MANY = 400  # steps, some seconds: the run is still on its way when the test, itself kept waiting, comes to break it off
 TRAINING = "--size tiny --validate-every 10 --checkpoint-every 10 --precision float32 --vocab-size 300".split()
-TORCHRUN = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node", "2"]
+# It looks at its processes once a second, so that one has time to say that the other is gone before it is ended too.
+TORCHRUN = [
+    sys.executable,
+    "-m",
+    "torch.distributed.run",
+    *"--standalone --nproc-per-node 2 --monitor-interval 1".split(),
+]
 
 
 @pytest.fixture(scope="module")
@@ -27,17 +32,25 @@ def text(tmp_path_factory):
     return path
 
 
-def training(text, folder, *, batch_size, steps=40, torchrun=True):
+def training(text, folder, *, batch_size=3, torchrun=True, program=("-m", "gptlab")):
     """The command, alone or in two processes."""
-    words = ["train", "--data", str(text), "--output", str(folder), "--steps", str(steps), *TRAINING]
-    start = TORCHRUN if torchrun else [sys.executable]
-    return [*start, "-m", "gptlab", *words, "--batch-size", str(batch_size)]
+    words = ["train", "--data", text, "--output", folder, "--steps", 40, *TRAINING, "--batch-size", batch_size]
+    return [*(TORCHRUN if torchrun else [sys.executable]), *program, *map(str, words)]
+
+
+def run(command, **more):
+    return subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT, **more)
 
 
 def done(command):
-    run = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS, cwd=ROOT)
-    assert run.returncode == 0, run.stdout + run.stderr
-    return run
+    ended = run(command)
+    assert ended.returncode == 0, ended.stdout + ended.stderr
+    return ended
+
+
+def broken_off(text, folder, *, step, sent, whom):
+    """A run to whose torchrun, or process of that rank, a signal is sent after that step."""
+    return run(training(text, folder, program=(BROKEN_OFF, str(step), str(int(sent)), whom)))
 
 
 def losses(folder):
@@ -51,25 +64,7 @@ def losses(folder):
 def unbroken(text):
     """Two processes to the end; the folder and what they said."""
     folder = text.parent / "two"
-    return folder, done(training(text, folder, batch_size=3))
-
-
-@pytest.fixture(scope="module")
-def unbroken_long(text):
-    """The losses of a run that takes many steps and is left alone."""
-    done(training(text, text.parent / "long", batch_size=3, steps=MANY))
-    return losses(text.parent / "long")
-
-
-def started(command, folder, n_steps):
-    """A run that has taken so many steps."""
-    run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=ROOT)
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and run.poll() is None:
-        if (folder / "losses.csv").exists() and len((folder / "losses.csv").read_text().splitlines()) > n_steps:
-            break
-        time.sleep(0.005)
-    return run
+    return folder, done(training(text, folder))
 
 
 def test_two_processes_take_the_steps_of_one_with_the_doubled_batch(text, unbroken):
@@ -89,34 +84,34 @@ def test_one_process_speaks(unbroken):
     assert len(lines) == len(set(lines)) and sum("step 40 of 40" in line for line in lines) == 1
 
 
-@pytest.mark.parametrize("killed", [0, 1])
-def test_a_killed_process_ends_the_run_and_the_same_command_goes_on(text, unbroken_long, tmp_path, killed):
+@pytest.mark.parametrize(("killed", "goes_on"), [(0, 11), (1, 15)])
+def test_a_killed_process_ends_the_run_and_the_same_command_goes_on(text, unbroken, tmp_path, killed, goes_on):
     """The leader may be the one: then it goes on from the last checkpoint that was due."""
     folder = tmp_path / "run"
-    command = training(text, folder, batch_size=3, steps=MANY)
-    run = started(command, folder, 14)
-    workers = {child.environ()["RANK"]: child for child in psutil.Process(run.pid).children()}
-    workers[str(killed)].send_signal(signal.SIGKILL)
-    out, err = run.communicate(timeout=SECONDS)
-    assert run.returncode == 1 and not any(worker.is_running() for worker in workers.values())
-    assert (folder / "training.state").exists() and not (folder / "model.safetensors").exists(), out
+    ended = broken_off(text, folder, step=14, sent=signal.SIGKILL, whom=str(killed))
+    assert ended.returncode == 1 and processes_of(folder) == []
+    assert (folder / "training.state").exists() and not (folder / "model.safetensors").exists(), ended.stdout
     if killed == 1:
-        assert "gptlab train: another process of this run is gone; to go on from there, the same command again" in err
-    on = done(command)
-    first = int(on.stdout.split("step ")[1].split()[0])
-    assert first > 10 and first % 10 == 1 if killed == 0 else first > 14
-    assert losses(folder) == unbroken_long
+        said = "gptlab train: another process of this run is gone; to go on from there, the same command again"
+        assert said in ended.stderr
+    on = done(training(text, folder))
+    assert int(on.stdout.split("step ")[1].split()[0]) == goes_on
+    assert losses(folder) == losses(unbroken[0])
 
 
-def test_ctrl_c_stops_all_and_leaves_a_checkpoint(text, unbroken_long, tmp_path):
-    command = training(text, tmp_path / "run", batch_size=3, steps=MANY)
-    run = started(command, tmp_path / "run", 1)
-    run.send_signal(signal.SIGINT)
-    _, err = run.communicate(timeout=SECONDS)
-    assert run.returncode != 0 and err.count("stopping after this step") == err.count("stopped after step") == 1
-    assert "torchrun … -m gptlab train" in err
-    done(command)
-    assert losses(tmp_path / "run") == unbroken_long
+def processes_of(folder):
+    processes = psutil.process_iter(["cmdline"])
+    return [process for process in processes if str(folder) in (process.info["cmdline"] or ())]
+
+
+def test_ctrl_c_stops_all_and_leaves_a_checkpoint(text, unbroken, tmp_path):
+    ended = broken_off(text, tmp_path / "run", step=14, sent=signal.SIGINT, whom="torchrun")
+    said = ended.stderr
+    assert ended.returncode != 0 and said.count("stopping after this step") == said.count("stopped after step") == 1
+    assert "torchrun … -m gptlab train" in said
+    on = done(training(text, tmp_path / "run"))
+    assert int(on.stdout.split("step ")[1].split()[0]) == 16
+    assert losses(tmp_path / "run") == losses(unbroken[0])
 
 
 AS_A_LIBRARY = """
@@ -156,12 +151,9 @@ def test_rows_of_unequal_length_count_by_their_targets_and_the_leader_begins(tmp
 
     program = tmp_path / "program.py"
     program.write_text(AS_A_LIBRARY)
-    run = subprocess.run(
-        [*TORCHRUN, str(program)], capture_output=True, text=True, timeout=SECONDS, cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-    )  # fmt: skip
-    assert run.returncode == 0, run.stderr
-    told = sorted((json.loads(line) for line in run.stdout.splitlines()), key=lambda one: one["rank"])
+    ended = run([*TORCHRUN, str(program)], env=os.environ | {"PYTHONPATH": str(ROOT)})
+    assert ended.returncode == 0, ended.stderr
+    told = sorted((json.loads(line) for line in ended.stdout.splitlines()), key=lambda one: one["rank"])
     assert [(one["rank"], one["size"], one["leads"]) for one in told] == [(0, 2, True), (1, 2, False)]
     data = stories(tokens_per_batch=300)
     targets = (data.batch(0).targets != -100).sum(1)

@@ -38,3 +38,13 @@ def test_the_citation_names_the_version_that_there_is():
     version = re.search(r'^version = "(.+)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.MULTILINE)[1]
     assert cited["version"] == version and f"Version {version}, " in FIRST_PART
     assert {"cff-version", "message", "title", "authors"} <= set(cited)
+
+
+def test_how_fast_it_is_stands_there_as_it_was_measured():
+    results = (ROOT / "benchmarks" / "results.md").read_text(encoding="utf-8")
+    claims = re.findall(r"^\| (.+) \| ([\d.]+ ×) \|$", README, re.MULTILINE)
+    assert len(claims) >= 5
+    for task, times in claims:
+        rows = results.split(f"| {task}, tokens/s |")[1].splitlines()
+        (measured,) = [row.split(" | ")[4] for row in rows[1:6] if row.startswith("|  | transformers |")][:1]
+        assert measured == times, task

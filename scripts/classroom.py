@@ -19,10 +19,11 @@ import sys
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.request import urlopen
 
 from tornado.httpclient import AsyncHTTPClient, HTTPRequest
 from tornado.websocket import WebSocketClientConnection, websocket_connect
@@ -35,7 +36,7 @@ BEFORE = {
     "imports": "import torch, plotly.graph_objects, ipywidgets, anywidget, gptlab.apps, gptlab.figures",
     "weights": "import gptlab; model, tok = gptlab.load('small-world')",
 }
-START_SECONDS, ASK_SECONDS, CELL_SECONDS, STOP_SECONDS = 60, 300, 600, 10
+START_SECONDS, ASK_SECONDS, CELL_SECONDS, STOP_SECONDS = 300, 300, 600, 10
 MACHINE_MB, SYSTEM_MB = 16_000, 1_000  # what is asked about, and what is left to the system and the hub
 
 
@@ -62,25 +63,25 @@ class Server:
         return HTTPRequest(address, headers={"Authorization": f"token {self.token}"}, **seconds, **more)
 
 
+def running(home: Path, folder: Path, *options: str) -> AbstractContextManager[Server]:
+    """`scripts/lab.py` for somebody whose home is empty."""
+    return started([sys.executable, Path(__file__).with_name("lab.py"), f"--folder={folder}", *options], home)
+
+
 @contextmanager
-def running(home: Path, folder: Path) -> Iterator[Server]:
-    """`scripts/lab.py` for somebody whose home is empty; each kernel will have one thread."""
-    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    fresh = {name: str(home / name.lower()) for name in places}
-    command = [sys.executable, Path(__file__).with_name("lab.py"), f"--folder={folder}", "--no-browser"]
-    log = home / "lab.log"
+def started(command: Sequence[str | Path], home: Path, **variables: str) -> Iterator[Server]:
+    """A command that starts JupyterLab, in an empty home and on a free port; each kernel will have one thread."""
+    command, log = [*command, "--no-browser", "--port=0"], home / "lab.log"
+    environment = os.environ | {"OMP_NUM_THREADS": "1"} | in_home(home) | variables
     with log.open("w") as out:
-        variables = {**os.environ, "HOME": str(home), "OMP_NUM_THREADS": "1", **fresh}
-        lab = subprocess.Popen(command, env=variables, stdout=out, stderr=out)
+        lab = subprocess.Popen(command, cwd=home, env=environment, stdout=out, stderr=out)
     try:
-        said = Path(fresh["JUPYTER_RUNTIME_DIR"]) / f"jpserver-{lab.pid}.json"  # where a server says how to reach it
         deadline = time.monotonic() + START_SECONDS
-        while not (said.exists() and said.read_text().endswith("}")):
+        while (server := reached(Path(environment["JUPYTER_RUNTIME_DIR"]), lab.pid)) is None:
             if lab.poll() is not None or time.monotonic() > deadline:
                 raise RuntimeError(f"JupyterLab did not start within {START_SECONDS} s:\n{log.read_text()}")
             time.sleep(0.1)
-        server = json.loads(said.read_text())
-        yield Server(server["url"], server["token"], lab.pid)
+        yield server
     finally:
         lab.terminate()
         try:
@@ -88,6 +89,22 @@ def running(home: Path, folder: Path) -> Iterator[Server]:
         except subprocess.TimeoutExpired:
             lab.kill()  # it waits for a kernel that died; the kernels end when they see that it has gone
             lab.wait()
+
+
+def in_home(home: Path) -> dict[str, str]:
+    """The variables by which Jupyter finds nothing but what is in that home."""
+    places = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
+    return {"HOME": str(home)} | {name: str(home / name.lower()) for name in places}
+
+
+def reached(folder: Path, pid: int) -> Server | None:
+    """The server, if it answers: it writes down how to reach it a moment before."""
+    try:
+        said = json.loads((folder / f"jpserver-{pid}.json").read_text())
+        urlopen(f"{said['url']}api", timeout=ASK_SECONDS).close()
+    except (OSError, ValueError):  # no file, half a file, nobody at that address
+        return None
+    return Server(said["url"], said["token"], pid)
 
 
 @dataclass

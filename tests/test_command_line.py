@@ -4,18 +4,17 @@ import json
 import os
 import shlex
 import signal
-import socket
 import subprocess
 import sys
 import time
-import urllib.error
-import urllib.request
 import venv
 from pathlib import Path
+from urllib.request import Request, urlopen
 
 import pytest
 import tomllib
 
+import classroom
 import gptlab
 from gptlab.__main__ import COMMANDS, _parser, main
 from gptlab.commands import _checks, _environments, _lessons
@@ -404,11 +403,6 @@ def installed(wheel, tmp_path_factory):
     return target
 
 
-def in_home(home, **environment):
-    names = ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "JUPYTER_RUNTIME_DIR", "IPYTHONDIR")
-    return {"HOME": str(home)} | {name: str(home / name.lower()) for name in names} | environment
-
-
 def test_an_installation_elsewhere_finds_its_lessons_by_what_pip_wrote_down(wheel, tmp_path):
     pip("install", "--no-deps", "--ignore-installed", "--prefix", tmp_path / "prefix", wheel)
     packages = next((tmp_path / "prefix").rglob("site-packages"))
@@ -419,46 +413,25 @@ def test_an_installation_elsewhere_finds_its_lessons_by_what_pip_wrote_down(whee
 
 
 def test_the_lab_of_an_installed_wheel_serves_a_copy_of_the_lessons_and_saves_them_clean(installed, tmp_path):
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    options = [f"--port={port}", "--ServerApp.port_retries=0", "--IdentityProvider.token=word", "--ip=127.0.0.1"]
-    command = [sys.executable, "-m", "gptlab", "lab", "mine", "--no-browser", *options]
-    environment = os.environ | in_home(tmp_path, PYTHONPATH=str(installed))
-    with (tmp_path / "log").open("w") as log:
-        lab = subprocess.Popen(command, cwd=tmp_path, env=environment, stdout=log, stderr=log)
-    try:
-        address = f"http://127.0.0.1:{port}"
-        page = answer(lab, f"{address}/lab", tmp_path / "log")
-        assert "@jupyterlab/apputils-extension:announcements" in page
-        listed = json.loads(answer(lab, f"{address}/api/contents", tmp_path / "log"))["content"]
+    command = [sys.executable, "-m", "gptlab", "lab", "mine", "--ip=127.0.0.1"]
+    with classroom.started(command, tmp_path, PYTHONPATH=str(installed)) as server:
+        assert "@jupyterlab/apputils-extension:announcements" in answer(server, "lab")
+        listed = json.loads(answer(server, "api/contents"))["content"]
         assert {entry["name"] for entry in listed} == {path.name for path in (ROOT / "notebooks").glob("*.ipynb")}
         view = {"application/vnd.jupyter.widget-view+json": {}, "text/plain": "words"}
         output = {"output_type": "display_data", "data": view, "metadata": {}}
         cell = {"cell_type": "code", "id": "a", "source": "", "execution_count": 1, "outputs": [output], "metadata": {}}
         notebook = {"cells": [cell], "metadata": {"widgets": {}}, "nbformat": 4, "nbformat_minor": 5}
         body = json.dumps({"type": "notebook", "content": notebook}).encode()
-        answer(lab, f"{address}/api/contents/new.ipynb", tmp_path / "log", method="PUT", data=body)
+        answer(server, "api/contents/new.ipynb", method="PUT", data=body)
         saved = json.loads((tmp_path / "mine" / "new.ipynb").read_text())
         assert list(saved["cells"][0]["outputs"][0]["data"]) == ["text/plain"] and "widgets" not in saved["metadata"]
-    finally:
-        lab.terminate()
-        lab.wait(timeout=60)
 
 
-def answer(lab, address, log, **request):
-    """What the lab answers, as soon as it does."""
-    asked = urllib.request.Request(address, headers={"Authorization": "token word"}, **request)
-    deadline = time.monotonic() + SECONDS
-    while time.monotonic() < deadline and lab.poll() is None:
-        try:
-            with urllib.request.urlopen(asked, timeout=30) as said:
-                return said.read().decode()
-        except urllib.error.HTTPError:
-            raise
-        except OSError:
-            time.sleep(0.2)
-    raise AssertionError(log.read_text())
+def answer(server, what, **request):
+    asked = Request(f"{server.url}{what}", headers={"Authorization": f"token {server.token}"}, **request)
+    with urlopen(asked, timeout=SECONDS) as said:
+        return said.read().decode()
 
 
 # doctor
@@ -532,7 +505,7 @@ def test_the_doctor_asks_a_real_environment_that_lacks_everything(tmp_path):
         spec = tmp_path / "kernels" / name / "kernel.json"
         spec.parent.mkdir(parents=True)
         spec.write_text(json.dumps({"argv": [str(python), "-m", "x"], "display_name": name, "language": "python"}))
-    environment = in_home(tmp_path, JUPYTER_PATH=str(tmp_path), PATH=os.environ["PATH"])
+    environment = classroom.in_home(tmp_path) | {"JUPYTER_PATH": str(tmp_path)}
     (tmp_path / "gptlab-0.0.dist-info").mkdir()
     (tmp_path / "gptlab-0.0.dist-info" / "METADATA").write_text("Name: gptlab\nVersion: 0.0\n")  # beside it, not in it
     bare = gptlab_command("doctor", "--kernel", "bare", "--server", sys.executable, cwd=tmp_path, **environment)
@@ -545,8 +518,8 @@ def test_the_doctor_asks_a_real_environment_that_lacks_everything(tmp_path):
 
 
 def test_the_environment_of_these_tests_is_well(tmp_path):
-    environment = in_home(tmp_path, PATH=f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}")
-    run = gptlab_command("doctor", **environment, OMP_NUM_THREADS="1")
+    path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
+    run = gptlab_command("doctor", **classroom.in_home(tmp_path), PATH=path, OMP_NUM_THREADS="1")
     assert run.returncode == 0 and run.stdout.endswith(b"all well\n"), run.stdout.decode()
 
 

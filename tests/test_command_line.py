@@ -520,7 +520,9 @@ def test_the_doctor_asks_a_real_environment_that_lacks_everything(tmp_path):
 def test_the_environment_of_these_tests_is_well(tmp_path):
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = gptlab_command("doctor", **classroom.in_home(tmp_path), PATH=path, OMP_NUM_THREADS="1")
-    assert run.returncode == 0 and run.stdout.endswith(b"all well\n"), run.stdout.decode()
+    wrong = [line for line in run.stdout.decode().splitlines() if line.startswith("WRONG")]
+    assert all("memory" in line for line in wrong), wrong  # that depends on what else is running
+    assert run.returncode == len(wrong) and run.stderr == b""
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from gptlab import figures
-from tests.browser.lab import drawn
+from tests.browser.lab import drawn, wait_for_change
 from tests.examples import example
 from tests.pictures import HOSTILE
 
@@ -80,7 +80,7 @@ def test_a_saved_page_draws_alone_and_its_slider_works(page, tmp_path: Path):
     page.mouse.down()
     page.mouse.move(grip["x"] + 300, grip["y"], steps=5)
     page.mouse.up()
-    assert drawn(figure) != before
+    wait_for_change(figure, before)
     assert page.problems == []
 
 

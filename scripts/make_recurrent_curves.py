@@ -1,10 +1,12 @@
-"""Train what lesson 10 compares, and write down how it went: some fifteen minutes on one core.
+"""Train what lesson 10 compares, and write down how it went: some fifty minutes on one core.
 
     python scripts/make_recurrent_curves.py
 
 On stories, each read from its beginning, with the same number of weights and the same batches:
     rnn, gru, lstm, gpt    a recurrent layer with each cell, and two blocks of attention
-On stories end to end, a text without end in which each is trained as it is to be used:
+Each of them is trained at several learning rates around its best, which is kept: at one rate for all, that rate would
+decide which comes first.
+On stories end to end, a text without end in which each is trained as it is to be used, at the rate found before:
     chunks    the GPT, on pieces that know nothing of one another
     window    a GPT whose tokens look back over a window as long as such a piece
     carried   the GRU, on such pieces one after the other, its state handed on and no gradient with it
@@ -37,7 +39,9 @@ ROOT = Path(__file__).resolve().parent.parent
 CONTEXT = 168  # holds the longest story
 WIDTH = 64  # of an embedding, in all models
 STATE = {"rnn": 273, "gru": 153, "lstm": 130}  # widths that give each model as many weights as the GPT has
-RATE = 1e-2  # for each cell and for the GPT better than 3e-3 after 400 steps; for a long training it is not the best
+RATES = {"rnn": (2e-3, 3e-3, 5e-3), "gru": (1e-2, 2e-2, 4e-2), "lstm": (5e-3, 1e-2, 2e-2), "gpt": (1e-3, 2e-3, 3e-3)}
+RATE_OF = {"chunks": "gpt", "window": "gpt", "carried": "gru"}
+WEIGHT_DECAY = 0.01  # in two thousand steps nothing is learned by heart
 PIECE = 64  # tokens of a chunk, of a window, and of a step of truncated back-propagation
 LONG = 1024  # tokens of a long text
 
@@ -106,50 +110,58 @@ def gpt_config(tok, context: int) -> gptlab.GPTConfig:
     return gptlab.GPTConfig(tok.vocab_size, context, n_layers=2, n_heads=4, d_model=WIDTH)
 
 
-def made(name: str, tok, args: argparse.Namespace) -> tuple[nn.Module, StoryCorpus | Stream, float]:
-    """A model of that name before its training, what it is trained on, and its highest learning rate."""
+def made(name: str, tok, args: argparse.Namespace) -> tuple[nn.Module, StoryCorpus | Stream]:
+    """A model of that name before its training, and what it is trained on."""
     if name in ("rnn", "gru", "lstm", "gpt"):
         data = StoryCorpus(
             ENGLISH_WORLD, tok, context_length=CONTEXT, tokens_per_batch=args.tokens_per_batch,
             held_out_stories=args.held_out, seed=args.seed,
         )  # fmt: skip
         model = first_weights(gpt_config(tok, CONTEXT)) if name == "gpt" else recurrent(name, tok)
-        return model, data, RATE
+        return model, data
     row = 4 * PIECE if name == "window" else PIECE
     stream = Stream(
         tok, row=row, batch_size=max(1, args.tokens_per_batch // row), n_tokens=args.stream_tokens,
         held_out=args.long_texts, following=name == "carried", seed=args.seed,
     )  # fmt: skip
     if name == "carried":
-        return Carried(recurrent("gru", tok)), stream, RATE
+        return Carried(recurrent("gru", tok)), stream
     if name == "window":
         model = WindowedGPT(gpt_config(tok, 2 * PIECE), PIECE)
         model.load_state_dict(first_weights(model.config).state_dict())
-        return model, stream, RATE
-    return Pieces(first_weights(gpt_config(tok, PIECE))), stream, RATE
+        return model, stream
+    return Pieces(first_weights(gpt_config(tok, PIECE))), stream
 
 
 NAMES = ("rnn", "gru", "lstm", "gpt", "chunks", "window", "carried")
 
 
-def train(name: str, tok, args: argparse.Namespace) -> dict:
-    """Train the model of that name and write its weights; gives its part of the record."""
-    torch.manual_seed(args.seed)
-    model, data, rate = made(name, tok, args)
-    steps = args.steps if isinstance(data, StoryCorpus) else args.long_steps
-    began, rows = time.process_time(), []
-    for step in gptlab.train(
-        model, data, steps, learning_rate=rate, seed=args.seed, validate_every=args.validate_every
-    ):
-        if step.val_loss is not None:
-            rows.append({"step": step.number, "tokens": step.tokens_seen, "val_loss": round(step.val_loss, 4)})
-            print(f"{name}: {rows[-1]}, {time.process_time() - began:.0f} s", flush=True)
-    bare = getattr(model, "model", model)
+def best(name: str, tok, args: argparse.Namespace, rates: Sequence[float]) -> dict:
+    """Train the model of that name at each rate and write the weights of the best; gives its part of the record."""
+    runs = [train(name, tok, args, rate) for rate in rates]
+    bare, kept = min(runs, key=lambda run: run[1]["validated"][-1]["val_loss"])
     if isinstance(bare, RecurrentLM):
         save_recurrent(args.output / f"{name}.safetensors", bare)
     else:
         gptlab.save(args.output / name, bare, dtype=torch.float16)
-    return {
+    return kept | {"tried": {str(run["learning_rate"]): run["validated"][-1]["val_loss"] for _, run in runs}}
+
+
+def train(name: str, tok, args: argparse.Namespace, rate: float) -> tuple[nn.Module, dict]:
+    """The trained model, and how it went."""
+    torch.manual_seed(args.seed)
+    model, data = made(name, tok, args)
+    steps = args.steps if isinstance(data, StoryCorpus) else args.long_steps
+    began, rows = time.process_time(), []
+    for step in gptlab.train(
+        model, data, steps, learning_rate=rate, weight_decay=WEIGHT_DECAY, seed=args.seed,
+        validate_every=args.validate_every,
+    ):  # fmt: skip
+        if step.val_loss is not None:
+            rows.append({"step": step.number, "tokens": step.tokens_seen, "val_loss": round(step.val_loss, 4)})
+            print(f"{name} at {rate}: {rows[-1]}, {time.process_time() - began:.0f} s", flush=True)
+    bare = getattr(model, "model", model)
+    return bare, {
         "parameters": sum(parameter.numel() for parameter in bare.parameters()),
         "learning_rate": rate,
         "seconds": round(time.process_time() - began, 1),
@@ -229,7 +241,8 @@ def main(words: Sequence[str] | None = None) -> None:
 
     for name in args.only:
         if args.anew or name not in record["models"]:
-            record["models"][name] = train(name, tok, args)
+            rates = [record["models"][RATE_OF[name]]["learning_rate"]] if name in RATE_OF else RATES[name]
+            record["models"][name] = best(name, tok, args, rates)
             write()
     record["times"] = measured(args.output, args.lengths, args.repeats)
     write()

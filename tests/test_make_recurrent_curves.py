@@ -44,7 +44,7 @@ def test_it_trains_each_model_once_and_measures(tmp_path, capsys):
         assert row["floor"] < row["validated"][-1]["val_loss"] < 9
     for times in record["times"].values():
         assert all(len(column) == len(times["lengths"]) and min(column) > 0 for column in times.values())
-    assert capsys.readouterr().out.count("val_loss") == 14
+    assert capsys.readouterr().out.count("val_loss") == 2 * (4 * 3 + 3)
     script.main(words)
     assert capsys.readouterr().out == ""  # all were there
 
@@ -103,6 +103,22 @@ def test_the_record_falls_and_is_never_below_the_floor(record):
         losses = [at["val_loss"] for at in row["validated"]]
         assert row["validated"][-1]["step"] == record["settings"]["steps" if name in STORIES else "long_steps"], name
         assert row["floor"] < losses[-1] < losses[0]
+
+
+@pytest.mark.parametrize("name", STORIES)
+def test_no_model_would_have_done_better_at_the_next_rate(record, name):
+    tried = {float(rate): loss for rate, loss in record["models"][name]["tried"].items()}
+    best = min(tried, key=tried.get)
+    assert (
+        best == record["models"][name]["learning_rate"]
+        and tried[best] == record["models"][name]["validated"][-1]["val_loss"]
+    )
+    assert min(tried) < best < max(tried) and set(script.RATES[name]) <= set(tried)
+
+
+def test_long_texts_are_learned_at_the_rate_found_on_stories(record):
+    for name, like in script.RATE_OF.items():
+        assert record["models"][name]["learning_rate"] == record["models"][like]["learning_rate"]
 
 
 @pytest.mark.parametrize("name", STORIES)

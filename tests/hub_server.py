@@ -11,6 +11,8 @@ from pathlib import Path
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
 REPOSITORY = "openai-community/gpt2"
+# What who asks had better be told: the hub is a thread of the test, and may be kept waiting.
+PATIENT = {"HF_HUB_DOWNLOAD_TIMEOUT": "300", "HF_HUB_ETAG_TIMEOUT": "300"}
 
 
 class Hub(ThreadingHTTPServer):

@@ -11,7 +11,7 @@ import gptlab
 from gptlab import hub
 from gptlab.model import GPT
 from gptlab.tokenizer import Tokenizer
-from tests.hub_server import running_hub
+from tests.hub_server import PATIENT, running_hub
 
 LOAD = """
 import gptlab, sys
@@ -41,7 +41,7 @@ def load(tmp_path):
     """Load in a process of its own, whose cache is this test's."""
 
     def run(name="gpt2", url="http://127.0.0.1:9", **more):
-        settings = {"HF_HOME": str(tmp_path / "cache"), "HF_ENDPOINT": url, "HF_HUB_DOWNLOAD_TIMEOUT": "5", **more}
+        settings = {"HF_HOME": str(tmp_path / "cache"), "HF_ENDPOINT": url, **PATIENT, **more}
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
         said = subprocess.run(
             [sys.executable, "-c", LOAD, name], env=environment | settings, capture_output=True, text=True, timeout=300

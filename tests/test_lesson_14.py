@@ -11,7 +11,7 @@ from nbformat.v4 import new_code_cell
 
 import gptlab
 from gptlab.tokenizer import Tokenizer
-from tests.hub_server import running_hub
+from tests.hub_server import PATIENT, running_hub
 from tests.lessons import FIGURE, ROOT
 
 LESSON = ROOT / "notebooks" / "14_the_real_gpt2.ipynb"
@@ -42,7 +42,7 @@ def run(tmp_path):
         last = [cell.id for cell in code].index(until) + 1 if until else len(code)
         notebook.cells = [*map(new_code_cell, first), *code[:last]]
         environment = {name: value for name, value in os.environ.items() if not name.startswith("HF_")}
-        environment |= {"HF_HOME": str(tmp_path / "cache"), "HF_HUB_DOWNLOAD_TIMEOUT": "5"} | settings
+        environment |= {"HF_HOME": str(tmp_path / "cache"), **PATIENT} | settings
         client = NotebookClient(notebook, timeout=600, kernel_name="python3", store_widget_state=False)
         client.execute(env=environment)
         return {cell.id: cell.outputs for cell in notebook.cells}

@@ -401,7 +401,8 @@ def test_what_goes_wrong_while_writing_is_said(monkeypatch):
 
     async def watch():
         app.press()
-        await asyncio.sleep(0.2)
+        while app.button.description == "Stop":
+            await asyncio.sleep(0.001)
 
     asyncio.run(watch())
     assert speech(app) == "This did not work: no more memory" and app.written == "so"

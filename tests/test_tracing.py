@@ -166,7 +166,8 @@ def test_a_later_trace_does_not_change_an_earlier_one(model, ids):
 def test_case_86_memory_stays_flat_over_20_traces():
     model = GPT(GPTConfig(64, 256, 4, 8, 64)).eval()
     ids = torch.zeros(1, 256, dtype=torch.int64)
-    assert trace_bytes(model.config, 1, 256) > 15_000_000
+    size = trace_bytes(model.config, 1, 256)
+    assert size > 15_000_000
 
     def highest_of_20():
         """One figure says little: the allocator gives memory back when it likes."""
@@ -177,7 +178,7 @@ def test_case_86_memory_stays_flat_over_20_traces():
         return max(resident)
 
     before = highest_of_20()
-    assert highest_of_20() < 1.05 * before
+    assert highest_of_20() < before + 10 * size
     assert hooks(model) == 0
 
 

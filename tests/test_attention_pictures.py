@@ -44,6 +44,7 @@ def hatched(figure) -> bool:
 def read(kind: type, config: transformers.PretrainedConfig, **inputs: torch.Tensor):
     """What a random model of that kind gives for inputs of a few ids, with its attentions."""
     config._attn_implementation = "eager"
+    torch.manual_seed(0)
     with torch.no_grad():
         return kind(config).eval()(**inputs, output_attentions=True)
 

@@ -2,8 +2,9 @@
 
     python scripts/make_student.py [student]
 
-Cells tagged `solution` are left out; questions, checks and progress stay. The folder is written whole or not at all,
-in place of an earlier one. If somebody keeps other files there, or has worked in a copy, it stays as it is.
+Cells tagged `solution` are left out, and the words that point to them; questions, checks and progress stay. The folder
+is written whole or not at all, in place of an earlier one. If somebody keeps other files there, or has worked in a
+copy, it stays as it is.
 """
 
 import re
@@ -18,6 +19,7 @@ from gptlab.storage import write_whole
 
 ROOT = Path(__file__).resolve().parent.parent
 NOTEBOOKS = ROOT / "notebooks"
+FOLDED = re.compile(r"[;.] solutions are folded below( each exercise)?(?=\.)", re.IGNORECASE)
 COPY = re.compile(r"\d\d_\w+\.ipynb")
 
 
@@ -27,6 +29,8 @@ def handed_out(notebook: NotebookNode) -> NotebookNode:
     for cell in notebook.cells:
         if cell.cell_type == "code":
             cell.outputs, cell.execution_count = [], None
+        else:
+            cell.source = FOLDED.sub("", cell.source)
     return notebook
 
 

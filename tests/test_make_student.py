@@ -28,13 +28,33 @@ def test_solutions_and_outputs_are_gone_and_everything_else_stays(both):
     lesson, handed = both
     kept = [cell for cell in lesson.cells if "solution" not in cell.metadata.get("tags", ())]
     assert 0 < len(handed.cells) < len(lesson.cells)
-    assert [(cell.id, cell.source, cell.metadata) for cell in handed.cells] == [
-        (cell.id, cell.source, cell.metadata) for cell in kept
+    assert [(cell.id, cell.metadata) for cell in handed.cells] == [(cell.id, cell.metadata) for cell in kept]
+    changed = [
+        (was.source, now.source) for was, now in zip(kept, handed.cells, strict=True) if was.source != now.source
     ]
+    assert all("olutions are folded" in was for was, _ in changed)
     assert handed.metadata == lesson.metadata
     assert not any(cell.outputs or cell.execution_count for cell in handed.cells if cell.cell_type == "code")
     assert "record=False" not in nbformat.writes(handed)
     nbformat.validate(handed)
+
+
+def test_no_word_of_a_copy_points_to_a_solution(both):
+    _, handed = both
+    assert not [cell.id for cell in handed.cells if "solution" in cell.source.lower()]
+
+
+@pytest.mark.parametrize(
+    ("was", "now"),
+    [
+        ("Replace the `...`; solutions are folded below.", "Replace the `...`."),
+        ("Each checks itself. Solutions are folded below.\n\n**1.** Why?", "Each checks itself.\n\n**1.** Why?"),
+        ("Replace the `...`. Solutions are folded below each exercise.", "Replace the `...`."),
+    ],
+)
+def test_the_sentence_around_what_is_left_out_stays_whole(was, now):
+    notebook = nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(was)])
+    assert handed_out(notebook).cells[0].source == now
 
 
 @pytest.mark.lesson

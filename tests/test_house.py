@@ -39,7 +39,7 @@ ORDER = """
     finetuning._descent finetuning.answers finetuning.supervised finetuning.preference finetuning.tasks
     finetuning.grpo finetuning
     relatives.encoder_decoder relatives.* relatives
-    figures._canvas figures._attentions figures._panels figures.* figures
+    figures._canvas figures._attentions figures._levels figures._panels figures._rows figures.* figures
     apps._page apps._frame apps._text apps._prompt
     apps.films apps.heads apps._cost apps._background apps._session apps.* apps.machine apps
     exercises._check exercises.* exercises
@@ -47,7 +47,8 @@ ORDER = """
     __main__
 """.split()
 # Figures take arrays and token strings: no model, no widget. A page is written as safely as weights are.
-FIGURES_MAY_IMPORT = {"_refuse", "labels", "storage", "figures._canvas", "figures._attentions", "figures._panels"}
+FIGURES_MAY_IMPORT = {"_refuse", "labels", "storage"}
+FIGURES_MAY_IMPORT |= {f"figures.{part}" for part in ("_canvas", "_attentions", "_levels", "_panels", "_rows")}
 LONGEST_MODULE = 300
 
 HEAVY = {"torch", "numpy", "plotly", "ipywidgets", "tiktoken", "safetensors", "jaxtyping", "IPython", "anywidget"}

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 
 from gptlab import figures
-from gptlab.figures.motions import level_lines
 from tests.examples import example
 from tests.pictures import HOSTILE, strict, words
 
@@ -76,20 +75,7 @@ def test_the_panels_are_as_high_as_wide_and_what_is_beyond_the_reach_is_out_of_s
     assert figures.moving_points(TIMES, {"one": FLAT}).layout.xaxis.range[1] > 2
 
 
-def test_level_lines_are_where_the_ground_has_one_height():
-    side = np.linspace(-2, 2, 81)
-    x, y = level_lines(side**2 + side[:, None] ** 2, 2)
-    there = np.isfinite(x)
-    heights = x[there] ** 2 + y[there] ** 2
-    expected = 8 * (np.arange(1, 12) / 12) ** 2
-    assert np.abs(heights[:, None] - expected).min(1).max() < 0.01
-    assert {int(np.abs(height - expected).argmin()) for height in heights} == set(range(11))
-    assert (~there[2::3]).all() and there[0::3].all() and there[1::3].all()  # pieces of two ends
-
-
-def test_rows_of_the_ground_go_up_and_columns_to_the_right():
-    x, y = level_lines(np.arange(5.0) + np.zeros((4, 1)), 1)
-    assert np.ptp(x[:2]) < 1e-6 and np.nanmin(y) == -1 and np.nanmax(y) == 1
+def test_the_ground_is_drawn_in_its_own_panel_and_does_not_move():
     figure = figures.moving_points(TIMES, {"one": FLAT, "two": FLAT}, grounds={"two": np.eye(3)}, reach=2)
     assert [trace.xaxis for trace in figure.data] == ["x2", "x", "x2"] and np.nanmax(figure.data[0].x) <= 2
     assert list(figure.frames[0].traces) == [1, 2]

@@ -21,9 +21,9 @@ from gptlab.figures._canvas import (
     escaped,
     px,
     slider,
-    token_axis,
     token_labels,
 )
+from gptlab.figures._rows import row_axis
 
 WHOLE, SILENT = "all heads", "some silent"
 SILENT_BARS, SILENT_LOSS = 1, 3  # which of the figure's traces change with the heads
@@ -76,7 +76,7 @@ def ablation_bars(
         description=_description(rows, whole, after[here], here, whole_loss, silent_losses[here], floor),
         height=ROW_PX * len(rows) + 110 + 100 * (len(steps) > 1),
         xaxis={"domain": [0, 0.62], "range": [0, 1.12], "tickformat": ".0%", "title": {"text": "probability"}},
-        yaxis=token_axis(rows, ticklabelstandoff=px(8)) | {"range": [len(rows) - 0.5, -0.5]},
+        yaxis=row_axis(rows),
         xaxis2={
             "domain": [0.76, 1],
             "range": [-0.6, 1.6],

@@ -10,21 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import (
-    BLUE,
-    GREEN,
-    INK,
-    MONO,
-    TEXT_PX,
-    Number,
-    as_array,
-    canvas,
-    escaped,
-    px,
-    slider,
-    token_axis,
-    token_labels,
-)
+from gptlab.figures._canvas import BLUE, Number, as_array, canvas, escaped, px, slider, token_labels
+from gptlab.figures._rows import first_rows, row_axis, share_axis, share_bars, share_diamonds, text_above
 
 ROW_PX = 40
 COVERED = "▒"
@@ -67,48 +54,15 @@ def context_bars(
     for step in choice["steps"]:
         step["method"] = "update"
     return canvas(
-        [_bars(bars[k]), _diamonds(diamonds)],
+        [share_bars("model", bars[k], BLUE), share_diamonds("truth", diamonds)],
         description=_description(rows, bars[k], diamonds, k),
         height=ROW_PX * len(rows) + 180 + 100 * still,
-        xaxis={"range": [0, 1.08], "tickformat": ".0%", "title": {"text": "probability"}},
-        yaxis=token_axis(rows, ticklabelstandoff=px(8)) | {"range": [len(rows) - 0.5, -0.5]},
-        annotations=[
-            {
-                "text": read[k], "x": 0, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-                "yanchor": "bottom", "yshift": px(32), "showarrow": False,
-                "font": {"family": MONO, "size": px(TEXT_PX)},
-            }
-        ],
+        xaxis=share_axis("probability"),
+        yaxis=row_axis(rows),
+        annotations=[text_above(read[k])],
         margin={"t": px(84)},
         bargap=0.25,
         sliders=[choice] if still else [],
-    )  # fmt: skip
-
-
-def _bars(lengths: np.ndarray) -> go.Bar:
-    text = {"texttemplate": "\u2003%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
-    return go.Bar(
-        x=lengths,
-        y=np.arange(len(lengths), dtype=np.int16),
-        name="model",
-        orientation="h",
-        marker={"color": BLUE},
-        textfont={"size": px(TEXT_PX), "color": INK},
-        hovertemplate="‘%{y}’ model: %{x:.1%}<extra></extra>",
-        **text,
-    )
-
-
-def _diamonds(truth: np.ndarray | None) -> go.Scatter:
-    return go.Scatter(
-        x=truth,
-        y=None if truth is None else np.arange(len(truth), dtype=np.int16),
-        name="truth",
-        visible=truth is not None,
-        mode="markers",
-        marker={"symbol": "diamond-tall", "size": px(16), "color": GREEN, "line": {"width": 1.5, "color": "#fff"}},
-        hovertemplate="‘%{y}’ truth: %{x:.1%}<extra></extra>",
-        cliponaxis=False,
     )
 
 
@@ -120,8 +74,4 @@ def _read(words: list[str], k: int) -> str:
 
 
 def _description(rows: list[str], model: np.ndarray, truth: np.ndarray | None, k: Number) -> str:
-    parts = [
-        f"‘{label}’ model {model[row]:.2f}" + ("" if truth is None else f", truth {truth[row]:.2f}")
-        for row, label in enumerate(rows[:3])
-    ]
-    return f"Next word from the last {k} word{'s' * (k != 1)}: {'; '.join(parts)}."
+    return f"Next word from the last {k} word{'s' * (k != 1)}: {first_rows(rows, model, truth)}."

@@ -10,20 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import (
-    BLUE,
-    GREEN,
-    INK,
-    MONO,
-    TEXT_PX,
-    as_array,
-    canvas,
-    escaped,
-    px,
-    slider,
-    token_axis,
-    token_labels,
-)
+from gptlab.figures._canvas import BLUE, as_array, canvas, escaped, px, slider, token_labels
+from gptlab.figures._rows import first_rows, row_axis, share_axis, share_bars, share_diamonds, text_above
 
 ROW_PX = 40
 COVERED, GAP = "▒", "▁▁▁"
@@ -65,22 +53,16 @@ def gap_bars(
             raise refuse(f"the shape of {name}", each.shape, f"{(len(rows),)}, one for each row")
     line = {length: _line(token_labels(before), token_labels(after), length) for length in bars}
     return canvas(
-        [_bars(bars[k]), _diamonds(diamonds.get(k))],
+        [share_bars("model", bars[k], BLUE), share_diamonds("truth", diamonds.get(k))],
         description=_description(rows, bars[k], diamonds.get(k), k),
         height=ROW_PX * len(rows) + 190 + 100 * still,
-        xaxis={"range": [0, 1.08], "tickformat": ".0%", "title": {"text": "probability of the hidden word"}},
-        yaxis=token_axis(rows, ticklabelstandoff=px(8)) | {"range": [len(rows) - 0.5, -0.5]},
-        annotations=[
-            {
-                "text": line[k], "x": 0, "y": 1, "xref": "paper", "yref": "paper", "xanchor": "left",
-                "yanchor": "bottom", "yshift": px(32), "showarrow": False, "align": "left",
-                "font": {"family": MONO, "size": px(TEXT_PX)},
-            }
-        ],
+        xaxis=share_axis("probability of the hidden word"),
+        yaxis=row_axis(rows),
+        annotations=[text_above(line[k], align="left")],
         margin={"t": px(104)},
         bargap=0.25,
         sliders=[_slider(bars, diamonds, line, k)] if still else [],
-    )  # fmt: skip
+    )
 
 
 def _slider(
@@ -97,33 +79,6 @@ def _slider(
     return choice
 
 
-def _bars(lengths: np.ndarray) -> go.Bar:
-    text = {"texttemplate": "\u2003%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
-    return go.Bar(
-        x=lengths,
-        y=np.arange(len(lengths), dtype=np.int16),
-        name="model",
-        orientation="h",
-        marker={"color": BLUE},
-        textfont={"size": px(TEXT_PX), "color": INK},
-        hovertemplate="‘%{y}’ model: %{x:.1%}<extra></extra>",
-        **text,
-    )
-
-
-def _diamonds(truth: np.ndarray | None) -> go.Scatter:
-    return go.Scatter(
-        x=truth,
-        y=None if truth is None else np.arange(len(truth), dtype=np.int16),
-        name="truth",
-        visible=truth is not None,
-        mode="markers",
-        marker={"symbol": "diamond-tall", "size": px(16), "color": GREEN, "line": {"width": 1.5, "color": "#fff"}},
-        hovertemplate="‘%{y}’ truth: %{x:.1%}<extra></extra>",
-        cliponaxis=False,
-    )
-
-
 def _line(before: list[str], after: list[str], k: int) -> str:
     """The words around the gap in two lines; of those behind it, what lies beyond k words is covered."""
     left = ("… " if len(before) > MOST_WORDS else "") + escaped(" ".join(before[-MOST_WORDS:]))
@@ -133,8 +88,4 @@ def _line(before: list[str], after: list[str], k: int) -> str:
 
 
 def _description(rows: list[str], model: np.ndarray, truth: np.ndarray | None, k: int) -> str:
-    parts = [
-        f"‘{label}’ model {model[row]:.2f}" + ("" if truth is None else f", truth {truth[row]:.2f}")
-        for row, label in enumerate(rows[:3])
-    ]
-    return f"A hidden word, with {k} word{'s' * (k != 1)} read behind it: {'; '.join(parts)}."
+    return f"A hidden word, with {k} word{'s' * (k != 1)} read behind it: {first_rows(rows, model, truth)}."

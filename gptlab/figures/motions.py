@@ -25,13 +25,13 @@ from gptlab.figures._canvas import (
     px,
     slider,
 )
+from gptlab.figures._levels import level_lines
 
 STYLES = ((BLUE, "circle"), (VERMILION, "square"), (GREEN, "diamond"), (ORANGE, "x"))
 MOST_PANELS = 3
 GAP = 0.06  # between two panels, in widths of the figure
 POINT_PX, DEPTH_PX = 10, 4
 FRAME_MS = 120
-N_LEVELS = 12
 OUTLINE = np.linspace(0, 2 * np.pi, 73, dtype=np.float32)
 
 
@@ -126,30 +126,6 @@ def _ground(panel: int, heights: np.ndarray | None, reach: Number) -> list[go.Sc
     x, y = level_lines(heights, reach)
     line = {"color": INK, "width": 1}
     return [go.Scatter(x=x, y=y, mode="lines", line=line, hoverinfo="skip", showlegend=False, **_axis_names(panel))]
-
-
-def level_lines(heights: np.ndarray, reach: Number) -> tuple[np.ndarray, np.ndarray]:
-    """Where heights (R,C) over the square from -reach to reach have one of some values: pieces of line, x and y.
-
-    The values are closer the lower they are, so that a bowl is not empty in the middle. Each cell of the grid is cut
-    into two triangles, and a level crosses none or two sides of a triangle.
-    """
-    y, x = (np.linspace(-reach, reach, n) for n in heights.shape)
-    corners = np.stack([*np.meshgrid(x, y), heights], -1)
-    low, right, up, far = corners[:-1, :-1], corners[:-1, 1:], corners[1:, :-1], corners[1:, 1:]
-    halves = ((low, right, up), (far, right, up))
-    starts = np.concatenate([np.stack(half, -2).reshape(-1, 3, 3) for half in halves])
-    ends = np.roll(starts, -1, axis=1)
-    pieces = []
-    for share in np.arange(1, N_LEVELS) / N_LEVELS:
-        level = heights.min() + share**2 * (heights.max() - heights.min())
-        crossed = (starts[..., 2] > level) != (ends[..., 2] > level)
-        start, end = starts[crossed], ends[crossed]
-        way = (level - start[:, 2]) / (end[:, 2] - start[:, 2])
-        met = start[:, :2] + way[:, None] * (end - start)[:, :2]
-        pieces.append(np.pad(met.reshape(-1, 2, 2), ((0, 0), (0, 1), (0, 0)), constant_values=np.nan).reshape(-1, 2))
-    x, y = np.concatenate(pieces).T.astype(np.float32)
-    return x, y
 
 
 def _sphere(panel: int, track: np.ndarray) -> list[go.Scatter]:

@@ -10,20 +10,8 @@ import numpy as np
 import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
-from gptlab.figures._canvas import (
-    BLUE,
-    GREEN,
-    INK,
-    VERMILION,
-    Number,
-    as_array,
-    canvas,
-    nearest,
-    px,
-    slider,
-    token_axis,
-    token_labels,
-)
+from gptlab.figures._canvas import BLUE, VERMILION, Number, as_array, canvas, nearest, slider, token_labels
+from gptlab.figures._rows import row_axis, share_axis, share_bars, share_diamonds
 
 N_TOKENS = 8
 MODEL, AFTER, TRUTH = "model", "after temperature, top-k, top-p", "truth"
@@ -58,6 +46,7 @@ def next_token_bars(
     ids = likeliest(model, truth, n)
     rows = token_labels([labels[int(id)] for id in ids])
     n_others = len(model) - len(ids)
+    others = [f"{n_others:,} other{'s' * (n_others > 1)}"] if n_others else []
 
     def lengths(name: str, values: Any) -> np.ndarray:
         return bar_lengths(_distribution(name, values, len(model)), ids)
@@ -77,9 +66,9 @@ def next_token_bars(
     return canvas(
         [_trace(name, drawn.get(name)) for name in (MODEL, AFTER, TRUTH)],
         description=_description(rows, drawn, temperatures[active] if temperatures else None),
-        height=ROW_PX * (len(rows) + (n_others > 0)) + 100 + 100 * bool(steps),
-        xaxis={"range": [0, 1.08], "tickformat": ".0%", "title": {"text": "probability"}, "zeroline": True},
-        yaxis=_row_axis(rows, n_others),
+        height=ROW_PX * len([*rows, *others]) + 100 + 100 * bool(steps),
+        xaxis=share_axis("probability") | {"zeroline": True},
+        yaxis=row_axis([*rows, *others]),
         barmode="group",
         bargap=0.15,
         bargroupgap=0,
@@ -117,21 +106,9 @@ def _distribution(name: str, values: Any, size: int | None = None) -> np.ndarray
 
 def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:
     """One colour; where there is nothing to draw it is there but hidden, so that an app can show it later."""
-    common = {"name": name, "hovertemplate": f"‘%{{y}}’ {name}: %{{x:.1%}}<extra></extra>"}
-    common |= {"x": shares, "y": None if shares is None else np.arange(len(shares), dtype=np.int16)}
-    common |= {"visible": shares is not None}
     if name == TRUTH:
-        marker = {"symbol": "diamond-tall", "size": px(16), "color": GREEN, "line": {"width": 1.5, "color": "#fff"}}
-        return go.Scatter(common, mode="markers", marker=marker, cliponaxis=False)
-    # The wide blank leaves room for the diamond of a model that knows the truth.
-    text = {"texttemplate": "\u2003%{x:.0%}", "textposition": "outside", "textangle": 0, "cliponaxis": False}
-    color = BLUE if name == MODEL else VERMILION
-    return go.Bar(common, orientation="h", marker={"color": color}, textfont={"size": px(16), "color": INK}, **text)
-
-
-def _row_axis(rows: Sequence[str], n_others: int) -> dict[str, Any]:
-    labels = [*rows, f"{n_others:,} other{'s' * (n_others > 1)}"] if n_others else list(rows)
-    return token_axis(labels, ticklabelstandoff=px(8)) | {"range": [len(labels) - 0.5, -0.5]}
+        return share_diamonds(name, shares)
+    return share_bars(name, shares, BLUE if name == MODEL else VERMILION, visible=shares is not None)
 
 
 def _description(rows: Sequence[str], drawn: dict[str, np.ndarray], temperature: Number | None) -> str:

@@ -136,6 +136,28 @@ def test_after_all_widgets_were_closed_a_new_figure_has_a_library_again():
     assert _page.the_library() is not first
 
 
+def test_a_page_that_has_drawn_is_told_what_it_missed(machine):
+    figure, sent = machine.next_token.figure, []
+    figure.bring_up_to_date()
+    for name in ("_py2js_restyle", "_py2js_relayout"):
+        figure.observe(lambda change: sent.append(change["new"]), names=name)
+    figure._handle_custom_msg("drawn", [])
+    assert sent == []
+    machine.next_token.temperature.value = 0
+    figure.layout.title = {"text": "later"}
+    sent.clear()
+    figure._handle_custom_msg("something else", [])
+    assert sent == []
+    figure._handle_custom_msg("drawn", [])
+    restyled = [one for one in sent if one and "restyle_data" in one]
+    assert {one["restyle_traces"][0] for one in restyled} >= {1}
+    for one in restyled:
+        (index,), data = one["restyle_traces"], one["restyle_data"]
+        for name, (value,) in data.items():
+            np.testing.assert_equal(value, figure.data[index].to_plotly_json()[name])
+    assert [one["relayout_data"]["title"]["text"] for one in sent if one and "relayout_data" in one] == ["later"]
+
+
 def test_a_view_that_is_made_later_shows_what_has_changed_since(machine):
     machine.next_token.temperature.value = 0
     machine.next_token._repr_mimebundle_()

@@ -3,15 +3,18 @@
 Plotly's own widget brings 5 MB of code with each figure, announces itself empty and sends the picture afterwards, and
 draws before it knows how wide it may be. A page that is slow then shows empty axes, or gives up after two seconds.
 After each change it also reports to the kernel every default that it filled in; nobody here asks for them, and until
-they are dealt with the next move of a slider waits, twice as long as the picture takes.
+they are dealt with the next move of a slider waits, twice as long as the picture takes. And what changes between the
+announcement and the first drawing passes it by: so a page that has drawn a figure says so, and is told what it missed.
 """
 
 from copy import deepcopy
+from typing import Any
 
 import anywidget
 import ipywidgets as widgets
 import plotly.graph_objects as go
 import traitlets
+from plotly.basedatatypes import BasePlotlyType
 
 from gptlab.figures._canvas import CONFIG
 
@@ -52,6 +55,7 @@ export default {
     initialize({ model: withoutReports(model) });
     const remove = render({ el });
     const stop = width(el, () => window.dispatchEvent(new Event("resize")));
+    model.send("drawn");
     return () => { stop(); remove(); };
   },
 };
@@ -77,6 +81,7 @@ class Canvas(go.FigureWidget):
         self._library = the_library()
         self._config = self._config | CONFIG
         self._complete = True
+        self.on_msg(self._hear)
         self.open()
 
     def open(self) -> None:
@@ -88,6 +93,24 @@ class Canvas(go.FigureWidget):
         """What was changed in place since then goes to the views that are made from now on, too."""
         self._widget_data = deepcopy(self._data)
         self._widget_layout = deepcopy(self._layout)
+
+    def _hear(self, widget: widgets.Widget, content: object, buffers: list[bytes]) -> None:
+        """Tell a page that has just drawn the figure as it was announced what has changed since."""
+        if content != "drawn":
+            return
+        for index, (announced, now) in enumerate(zip(self._widget_data, self._data, strict=True)):
+            if changes := _changes(announced, now):
+                self._send_restyle_msg({name: [value] for name, value in changes.items()}, index)
+        if changes := _changes(self._widget_layout, self._layout):
+            self._send_relayout_msg(changes)
+
+
+def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What has another value after, or none any more."""
+    names = [*after, *(name for name in before if name not in after)]
+    return {
+        name: after.get(name) for name in names if not BasePlotlyType._vals_equal(before.get(name), after.get(name))
+    }
 
 
 _libraries: list[Library] = []

@@ -18,8 +18,11 @@ CELLS = [
     "machine.attention",
     "machine.next_token",
     "machine.text",
+    "late = apps.Machine(*untrained(64), 'The cat saw the cat', truth=world)\n"
+    "display(late.tokens)\n"
+    "late.prompt.box.value = 'The old'",
 ]
-TOKENS, ATTENTION, NEXT_TOKEN, TEXT = 1, 2, 3, 4
+TOKENS, ATTENTION, NEXT_TOKEN, TEXT, LATE = 1, 2, 3, 4, 5
 LAST_VALUE_MS = 3_000  # ten times what is promised
 
 
@@ -44,6 +47,11 @@ def test_figures_made_in_one_cell_are_drawn_in_others_as_wide_as_these(lab):
         place, picture = figure.bounding_box(), figure.locator(".main-svg").first.bounding_box()
         assert place["width"] > 800
         assert picture["width"] == pytest.approx(place["width"], abs=2)
+
+
+def test_what_changed_before_a_figure_was_first_drawn_is_in_it(lab):
+    figure = lab.figures(LATE).first
+    lab.page.wait_for_function("figure => figure._fullData[0].text?.length === 3", arg=figure.element_handle())
 
 
 def test_a_figure_becomes_as_wide_as_its_place_when_that_changes(lab):

@@ -69,25 +69,43 @@
     // Several moves within one frame of the screen are shown as the last of them.
     move(control) {
       const place = control.dataset.control, step = Number(control.value);
-      if (control.type === "range") {
-        const label = control.parentElement.querySelector(".value");
-        label.textContent = plainText(this.steps(place)[step].label);
-        control.setAttribute("aria-valuetext", label.textContent);
-      }
+      if (control.type === "range") this.name(control, step);
       if (!this.due.size) requestAnimationFrame(() => this.show([...this.due]));
       this.moved.set(place, step);
       this.due.add(place);
+      this.putBack(this.steps(place)[step]);
       this.element.querySelector(".at-first").hidden = false;
+    }
+
+    name(slider, step) {
+      const label = slider.parentElement.querySelector(".value");
+      label.textContent = plainText(this.steps(slider.dataset.control)[step].label);
+      slider.setAttribute("aria-valuetext", label.textContent);
     }
 
     async show(places) {
       this.due.clear();
       for (const place of places) {
+        if (!this.moved.has(place)) continue; // put back while the one before was drawn
         const { method = "restyle", args } = this.steps(place)[this.moved.get(place)];
         const done = Plotly[method](this.plot, ...structuredClone(args));
         await (method === "animate" ? done.catch(() => {}) : done); // a frame is given up for the next one
       }
       this.say();
+    }
+
+    // A step may show a whole setting: then it says where the other sliders stand, and what they were moved to is past.
+    putBack({ method, args }) {
+      if (method !== "update") return;
+      for (const [key, step] of Object.entries(args[1] ?? {})) {
+        const number = key.match(/^sliders\[(\d+)\]\.active$/)?.[1];
+        if (number === undefined) continue;
+        const slider = this.controls.find(({ dataset }) => dataset.control === `sliders.${number}`);
+        slider.value = step;
+        this.name(slider, step);
+        this.moved.delete(slider.dataset.control);
+        this.due.delete(slider.dataset.control);
+      }
     }
 
     // A film: its slider moves on by itself, from the beginning if it stands at the end.

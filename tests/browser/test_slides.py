@@ -103,6 +103,21 @@ def test_a_presenters_key_turns_the_slide_from_a_slider_too(page, decks):
     assert (drawn(picture), slider.input_value()) == (before, value)
 
 
+def test_the_button_that_plays_a_film_is_seen_and_works(page, decks):
+    open_deck(page, decks, next(lesson for lesson in COURSE if lesson.number == "12"))
+    play, picture = picture_with(page, ".play")
+    seen = play.evaluate(
+        "one => (({ opacity, visibility, position }) => [opacity, visibility, position])(getComputedStyle(one))"
+    )
+    assert seen == ["1", "visible", "static"]
+    button, slider = play.bounding_box(), picture.locator("input[type=range]").bounding_box()
+    assert button["x"] + button["width"] <= slider["x"] or button["y"] + button["height"] <= slider["y"]
+    before = drawn(picture)
+    play.click()
+    expect(play).to_have_text("Hold")
+    wait_for_change(picture, before)
+
+
 @pytest.mark.parametrize("size", [(1280, 720), (1920, 1080)], ids=str)
 def test_every_screen_fits_the_window(page, decks, size):
     page.set_viewport_size(dict(zip(("width", "height"), size, strict=True)))

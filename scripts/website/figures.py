@@ -19,6 +19,7 @@ FILM = "animate"  # the method of a slider that shows frames, and of the buttons
 # What Plotly keeps free below its axes for a slider, but for the padding: name, rail, ticks and labels, in pixels.
 SLIDER_PX = 86
 AXIS_PX = 60  # room for an axis below, until the picture is there
+LABELS_FIT = 30  # letters, of all labels below an axis together, for which a telephone is wide enough
 
 # In a script element only these could end it, or begin a comment; JSON may hold all as escapes.
 _IN_SCRIPT = {ord(sign): f"\\u{ord(sign):04x}" for sign in "<>&\u2028\u2029"}
@@ -96,12 +97,27 @@ def _refuse_unknown(figure: dict[str, Any]) -> None:
 
 
 def _is_set(figure: dict[str, Any]) -> bool:
-    """Whether texts stand in it side by side, as tokens in boxes do; it then needs its width, and is scrolled."""
-    return any(
+    """Whether texts or panels stand side by side in it, as tokens in boxes do; it then keeps its width and scrolls."""
+    axes = [axis for key, axis in figure["layout"].items() if key.startswith("xaxis")]
+    of_cells = any(trace["type"] == "heatmap" for trace in figure["data"])
+    return any(_has_texts(trace) for trace in figure["data"]) or any(_is_full(axis, of_cells) for axis in axes)
+
+
+def _has_texts(trace: dict[str, Any]) -> bool:
+    return bool(
         "text" in trace.get("mode", "")
         or (trace["type"] == "heatmap" and trace.get("texttemplate"))
         or "mono" in trace.get("textfont", {}).get("family", "").lower()
-        for trace in figure["data"]
+    )
+
+
+def _is_full(axis: dict[str, Any], of_cells: bool) -> bool:
+    """Whether panels stand beside each other, or things have places (pixels, units, tokens) in place of a scale."""
+    named = of_cells or "mono" in axis.get("tickfont", {}).get("family", "").lower()
+    return (
+        axis.get("domain", [0])[0] > 0
+        or axis.get("showticklabels") is False
+        or (named and sum(len(plain(label)) for label in axis.get("ticktext", ())) > LABELS_FIT)
     )
 
 

@@ -264,6 +264,77 @@ def test_a_figure_takes_the_colours_of_the_theme_and_keeps_what_was_chosen(page_
     assert page.problems == []
 
 
+def test_sliders_say_what_is_shown_where_one_that_moves_puts_the_others_back(site, opened):
+    page = opened(site / "08_decoding.html")
+    picture = page.locator("figure.picture:has([data-control='sliders.2'])")  # of temperature, top-k and top-p
+    picture.scroll_into_view_if_needed()
+    expect(picture.locator(".under")).to_be_visible(timeout=SLOW_MS)
+    temperature, top_k, top_p = picture.locator("input[type=range]").all()
+    begun = standing(picture)
+    for moved in (temperature, top_p, top_k):
+        before = drawn(picture)
+        moved.press("End" if moved.input_value() != moved.get_attribute("max") else "Home")
+        wait_for_change(picture, before)
+        now, name = standing(picture), moved.get_attribute("id")
+        assert {other: said for other, said in now.items() if said != begun[other]} == {name: now[name]}
+        assert all(label == spoken for _, label, spoken in now.values())
+    shown = drawn(picture)
+    dark_then_light(page, picture)  # which shows again what was moved
+    assert (drawn(picture), standing(picture)) == (shown, now)
+    assert page.problems == []
+
+
+def standing(picture: Locator) -> dict[str, list[str]]:
+    """Of each slider: where it stands, what is written beside it, what is read out."""
+    return picture.evaluate(
+        """one => Object.fromEntries([...one.querySelectorAll('.slider')].map(slider => {
+            const input = slider.querySelector('input');
+            return [input.id, [input.value, slider.querySelector('.value').textContent, input.ariaValueText]];
+        }))"""
+    )
+
+
+def dark_then_light(page: Page, picture: Locator) -> None:
+    for scheme in ("dark", "light"):
+        page.emulate_media(color_scheme=scheme)
+        expect(picture).to_have_attribute("data-theme", scheme, timeout=SLOW_MS)
+
+
+TELEPHONE = {"viewport": {"width": 390, "height": 844}}
+
+
+@pytest.mark.parametrize(
+    ("lesson", "things", "scales"),
+    [
+        ("00_start_here", ["attention"], ["training"]),
+        ("04_causal_attention", ["heatmap", "reader", "leak-arcs"], ["leak-curves"]),
+        ("13_seeing", ["examples", "patch-train", "field-app"], ["signal-lines"]),
+    ],
+)
+def test_on_a_telephone_tokens_and_panels_side_by_side_keep_their_width_and_scroll(
+    site, opened, lesson, things, scales
+):
+    page = opened(site / f"{lesson}.html", **TELEPHONE)
+    cells = [cell.id for cell in nbformat.read(ROOT / "notebooks" / f"{lesson}.ipynb", as_version=4).cells]
+    for name in things + scales:
+        picture = page.locator(f"#cell-{cells.index(name)}-1")
+        picture.scroll_into_view_if_needed()
+        expect(picture.locator(".main-svg").first).to_be_visible(timeout=SLOW_MS)
+        room, width = picture.locator(".scrolls").evaluate("one => [one.clientWidth, one.scrollWidth]")
+        assert width >= 800 if name in things else width <= room, name
+    assert page.evaluate("document.documentElement.scrollWidth") == TELEPHONE["viewport"]["width"]
+    assert page.problems == []
+
+
+@pytest.mark.parametrize("name", PAGES[1:])
+def test_a_page_says_at_its_top_what_works_there_and_leads_to_how_the_rest_is_had(site, opened, name):
+    page = opened(site / f"{name}.html")
+    told = page.get_by_text("boxes and buttons that need Python")
+    assert told.bounding_box()["y"] < page.get_by_role("heading", level=1).bounding_box()["y"]
+    told.get_by_role("link", name="the lesson itself").click()
+    expect(page.get_by_role("heading", name="How to read these pages")).to_be_in_viewport()
+
+
 FRAMES = 1000
 
 

@@ -36,6 +36,13 @@ def test_a_logarithmic_axis_refuses_zero(options):
         line_chart({"one": [0, 1, 2]}, x=[0, 1, 2], **options)
 
 
+def test_a_logarithmic_axis_of_many_decades_names_powers_alone():
+    figure = line_chart({"one": [1e-11, 1, 30]}, x=[1, 10, 1e10], log_x=True, log_y=True)
+    assert list(figure.layout.xaxis.ticktext) == ["10⁰", "10²", "10⁴", "10⁶", "10⁸", "10¹⁰"]
+    assert figure.layout.xaxis.tickvals == pytest.approx([1, 1e2, 1e4, 1e6, 1e8, 1e10])
+    assert list(figure.layout.yaxis.ticktext)[:2] == ["10⁻¹⁰", "10⁻⁸"]
+
+
 def test_a_logarithmic_axis_names_its_ticks_in_full():
     figure = line_chart(
         {"one": [30, 200, np.nan]}, x=[1, 20_000, 2_000_000], levels={"floor": 9}, log_x=True, log_y=True
@@ -94,3 +101,12 @@ def test_a_matrix_is_drawn_with_its_first_row_on_top():
 
 def test_a_matrix_without_numbers_says_so():
     assert "no numbers" in words(figures.matrix_heatmap([[np.nan]], ["a"], ["b"], name="score"))
+
+
+def test_a_colour_bar_names_whole_numbers_and_of_equal_ones_the_only_one():
+    whole = figures.matrix_heatmap([[1, 2], [3, np.nan]], ["a", "b"], ["c", "d"], name="layers").layout.coloraxis
+    assert (whole.colorbar.dtick, whole.colorbar.tick0) == (1, 1)
+    one = figures.matrix_heatmap(np.ones((2, 2)), ["a", "b"], ["c", "d"], name="layers").layout.coloraxis
+    assert one.colorbar.ticktext == ("1",) and len({colour for _, colour in one.colorscale}) == 1
+    parts = figures.matrix_heatmap([[0.5, 2]], ["a"], ["c", "d"], name="score").layout.coloraxis
+    assert parts.colorbar.dtick is None and parts.colorbar.tickvals is None

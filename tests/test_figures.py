@@ -193,6 +193,13 @@ def test_512_tokens_stay_usable():
     assert figure.layout.height <= 720
 
 
+def test_labelled_rows_keep_a_height_and_columns_that_are_turned_have_room():
+    weights = np.tile(np.tril(np.ones((24, 24))) / 24, (2, 2, 1, 1))
+    short, long = (figures.attention_heatmap(weights, [label] * 24).layout.height for label in ("a", "somewhere"))
+    assert short - 260 >= 18 * 24 and short + 80 <= long <= 900
+    assert figures.attention_heatmap(weights, ["a"] * 24).layout.xaxis.autotickangles == (0, -90)
+
+
 def test_case_130_many_cells_are_small():
     quarter = (100 * causal(512, 512)).round().astype(np.uint8)
     assert len(figures.attention_heatmap(quarter, ["a"] * 512).to_json()) < 450_000  # as float32 1.75 MB
@@ -346,10 +353,17 @@ def test_the_text_of_each_temperature_is_on_the_slider_and_loses_nothing():
     for text, step in zip([" sat.", long], slider.steps, strict=True):
         shown = re.sub(r"<span[^>]*>|</span>|<br>", "", step.args[0]["text"][0][0])
         assert shown == ("The cat" + text).replace("\n", "")
-    assert max(len(re.sub("<[^>]*>", "", line)) for line in figure.data[0].text[0].split("<br>")) <= 80
+    assert max(len(re.sub("<[^>]*>", "", line)) for line in figure.data[0].text[0].split("<br>")) <= 62
     assert words(figure).startswith("The text at temperature 1: The cat| sat on")
     with pytest.raises(ValueError, match="texts"):
         figures.generated_text("a", {})
+
+
+def test_no_line_but_the_first_begins_with_a_blank():
+    figure = figures.generated_text("The cat", {1.0: " sat  on the mat" * 20})
+    lines = [re.sub("<[^>]*>", "", line) for line in figure.data[0].text[0].split("<br>")]
+    assert len(lines) > 3 and not any(line.startswith(" ") for line in lines)
+    assert "".join(lines) == "The cat" + " sat  on the mat" * 20
 
 
 def test_case_132_a_long_curve_is_thinned_and_keeps_first_last_and_extremes():

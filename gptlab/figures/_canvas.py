@@ -40,11 +40,13 @@ SAVED_AS = {"format": "svg", "filename": "gptlab-figure"}
 CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": SAVED_AS}
 
 LONGEST_LABEL = 24
+ACROSS = 56  # characters that labels of columns have room for
 MOST_TICKS = 24  # labels of 16 px that a side of 440 px holds without touching
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"})
 # A blank inside ⟨F0 9F⟩, as labels write bytes, only parts them.
 _BLANK = re.compile(r"⟨[^⟨⟩]*⟩|[ \n\t]")
+_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 _DRAWN = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 # Of the toolbar's buttons: the first would send the figure to a server, the others select what nobody asks for.
@@ -134,6 +136,11 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
+def power_of_ten(power: int) -> str:
+    """10⁻¹² for -12."""
+    return "10" + str(power).translate(_RAISED)
+
+
 def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:
     """An axis whose numbers are positions 0 … T-1 and whose ticks read as the tokens there.
 
@@ -143,12 +150,19 @@ def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:
     positions, texts = range(len(labels)), [escaped(label) for label in labels]
     axis = {"range": [-0.5, len(labels) - 0.5], "showgrid": False, "zeroline": False, "ticks": "", "type": "linear"}
     axis["tickfont"] = {"family": MONO, "size": px(TEXT_PX)}
+    axis["autotickangles"] = [0, -90]  # Plotly's 30° lets neighbours run into each other
     if len(labels) <= MOST_TICKS:
         axis |= {"tickmode": "array", "tickvals": list(positions), "ticktext": texts, "labelalias": {}}
     else:
         aliases = {str(position): text for position, text in zip(positions, texts, strict=True)}
         axis |= {"tickmode": "auto", "nticks": MOST_TICKS, "tickvals": None, "ticktext": None, "labelalias": aliases}
     return axis | settings
+
+
+def turned_px(labels: Sequence[str]) -> int:
+    """Pixels at a desk that labels of columns take beyond one line, for Plotly turns what does not fit side by side."""
+    longest = max(map(len, labels))
+    return min(10 * longest, 120) if longest * len(labels) > columns(ACROSS) and len(labels) <= MOST_TICKS else 0
 
 
 def nearest(options: Sequence[Number], value: Number) -> int:

@@ -21,9 +21,11 @@ from gptlab.figures._canvas import (
     slider,
     token_axis,
     token_labels,
+    turned_px,
 )
 
 HOVER = "query ‘%{y}’ (%{y:d}) → key ‘%{x}’ (%{x:d}): "
+ROW_PX = 20  # of rows that each have a label, the least
 HEATMAP = 0  # which of the figure's traces holds the weights of a single head
 CAUSAL = "masked: a token does not look at later ones"
 MASKED = "masked: not looked at"
@@ -71,6 +73,7 @@ def attention_heatmap(
         if weights.ndim == 4 and index % weights.shape[1] != head:
             trace.update(opacity=0, hoverinfo="skip")
     side = min(max(30 * len(labels), 280), 440 if sliders else 520)
+    side = max(side, ROW_PX * min(len(labels), MOST_TICKS)) + turned_px(key_labels)
     return canvas(
         [*traces, _mask(masked), *rings],
         description=_description(weights, heads[here], (labels, key_labels), values, layer, head)

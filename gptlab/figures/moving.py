@@ -23,12 +23,12 @@ from gptlab.figures._canvas import (
     canvas,
     escaped,
     nearest,
+    power_of_ten,
     slider,
 )
 
 STYLES = ((BLUE, "solid"), (VERMILION, "dash"), (GREEN, "dot"), (ORANGE, "dashdot"), (PURPLE, "longdash"))
 MOST_TICKS = 8
-_RAISED = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 
 
 def moving_lines(
@@ -121,7 +121,7 @@ def _logarithmic(ends: tuple[Number, Number]) -> dict[str, Any]:
         step = int(np.ceil((high - low) / MOST_TICKS))
         powers = [int(power) for power in powers if power % step == 0]
         values = [10.0**power for power in powers]
-        texts = ["10" + str(power).translate(_RAISED) for power in powers]
+        texts = [power_of_ten(power) for power in powers]
     return {
         "type": "log", "range": [float(low), float(high)],
         "tickmode": "array", "tickvals": values, "ticktext": texts,

@@ -8,7 +8,7 @@ import plotly.graph_objects as go
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import INK, MONO, VERMILION, Number, canvas, columns, escaped, nearest, px, slider
 
-LINE_CHARACTERS = 80
+LINE_CHARACTERS = 62  # as many as a slide of 700 px holds
 FONT_PX = 18
 
 
@@ -50,11 +50,21 @@ def _written(prompt: str, text: str) -> str:
     """Both in lines of equal length, in Plotly's writing; the new text is coloured."""
     lines, left = [], len(prompt)
     for paragraph in (prompt + text).split("\n"):
-        pieces = textwrap.wrap(paragraph, columns(LINE_CHARACTERS), drop_whitespace=False, replace_whitespace=False)
-        for piece in pieces or [""]:
+        for piece in _lines(paragraph):
             old, new = piece[: max(left, 0)], piece[max(left, 0) :]
             left -= len(piece)
             coloured = f'<span style="color:{VERMILION}">{escaped(new)}</span>' if new else ""
             lines.append(escaped(old) + coloured)
         left -= 1
     return "<br>".join(lines)
+
+
+def _lines(paragraph: str) -> list[str]:
+    """The paragraph in lines, of which none but the first begins with a blank: that ends the line before."""
+    lines = textwrap.wrap(paragraph, columns(LINE_CHARACTERS), drop_whitespace=False, replace_whitespace=False) or [""]
+    for n in range(1, len(lines)):
+        word = lines[n].lstrip(" ")
+        if word:
+            lines[n - 1] += " " * (len(lines[n]) - len(word))
+            lines[n] = word
+    return lines

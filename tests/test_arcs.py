@@ -85,6 +85,13 @@ def test_a_trace_and_whole_per_cents_are_drawn_as_numbers_are_and_a_single_head_
     assert not whole.layout.sliders
 
 
+def test_the_last_label_has_room_when_it_is_turned():
+    turned = figures.attention_arcs(np.eye(18), ["word"] * 17 + [" meadow"]).layout
+    assert turned.xaxis.tickangle == 45 and turned.xaxis.ticklabeloverflow == "allow" and turned.margin.r >= 60
+    level = figures.attention_arcs(np.eye(2), ["a", " meadow"]).layout
+    assert level.xaxis.tickangle == 0 and level.margin.r < 20
+
+
 def test_equal_tokens_keep_their_places_and_no_label_is_markup():
     hostile = ["<b>", "<b>", "$x$"]
     figure = figures.attention_arcs(WEIGHTS, hostile)

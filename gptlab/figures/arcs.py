@@ -68,6 +68,7 @@ def attention_arcs(
         xaxis=words,
         yaxis={"visible": False, "fixedrange": True, "range": [-beneath, above]},
         shapes=[{"type": "line", "xref": "x domain", "x0": 0, "x1": 1, "y0": 0, "y1": 0, "line": {"color": INK}}],
+        margin={"r": px(16 + 7 * len(labels[-1]) * (words["tickangle"] != 0))},  # where the last one, turned, ends
         sliders=sliders,
         showlegend=False,
     )
@@ -132,7 +133,7 @@ def _words(labels: list[str]) -> tuple[dict[str, Any], int]:
     longest = max(map(len, labels))
     if longest * len(labels) <= columns(LINE_CHARACTERS):
         return axis, 30
-    return axis | {"tickangle": 45}, 30 + 7 * longest
+    return axis | {"tickangle": 45, "ticklabeloverflow": "allow"}, 30 + 7 * longest
 
 
 def _sliders(n_layers: int, n_heads: int, layer: int, head: int, words_px: int) -> list[dict]:

@@ -31,6 +31,22 @@ def test_a_grid_says_each_token_in_its_cell_with_its_colour():
     assert words(figure).endswith("each of 2 tokens; after ‘x’: embeddings ‘c’ 1.00, block 0 ‘␣a’ 0.00.")
 
 
+def test_letters_can_be_read_on_every_colour():
+    figure = figures.lens_grid([[" a", "b"], ["c", " a"]], GRID, ["x", "x"])
+    letters = luminance(figure.data[0].textfont.color)
+    cells = [luminance(colour) for _, colour in figure.layout.coloraxis.colorscale]
+    assert cells == sorted(cells) and all((cell + 0.05) / (letters + 0.05) >= 4.5 for cell in cells)
+
+
+def luminance(colour: str) -> float:
+    """Relative, as WCAG 2 has it."""
+    digits = colour.removeprefix("#")
+    size = len(digits) // 3
+    shares = [int(digits[n * size : (n + 1) * size] * (3 - size), 16) / 255 for n in range(3)]
+    linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
 def test_several_colourings_get_a_button_each():
     figure = figures.lens_grid([["a", "b"]], {"one": [[0, 1]], "other": [[0.5, 0.5]]}, ["x"])
     (menu,) = figure.layout.updatemenus

@@ -15,6 +15,11 @@ from gptlab.figures._canvas import INK, as_array, canvas, escaped, per_cent_colo
 
 GRID = 0  # which of the figure's traces that is
 ROW_PX = 30
+# Viridis mixed with white, so that black letters can be read on all of it.
+PALE = [
+    [0, "#9873a1"], [0.125, "#9a8bb6"], [0.25, "#939fbf"], [0.375, "#8cb1c1"], [0.5, "#85c2c0"],
+    [0.625, "#8cd2b9"], [0.75, "#a8e1a8"], [0.875, "#d1ec8e"], [1, "#fef287"],
+]  # fmt: skip
 
 
 def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequence[Any]) -> go.Figure:
@@ -43,7 +48,7 @@ def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequenc
         z=first,
         text=[[escaped(text) for text in row] for row in texts],
         texttemplate="%{text}",
-        textfont={"size": px(16)},
+        textfont={"size": px(16), "color": "#111"},
         coloraxis="coloraxis",
         xgap=1,
         ygap=1,
@@ -57,7 +62,7 @@ def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequenc
         xaxis=token_axis(places, side="top", title={"text": "read after"}),
         yaxis=token_axis(labels, title={"text": "after"})
         | {"range": [len(labels) - 0.5, -0.5], "ticklabelstandoff": px(8)},
-        coloraxis=per_cent_colours("Viridis"),
+        coloraxis=per_cent_colours(PALE),
         showlegend=False,
         **menu,
     )

@@ -107,6 +107,9 @@ def test_sliders_in_the_browser_show_what_the_figure_of_that_step_and_filter_sho
     visible, traces = filters.steps[1].args
     assert [t for t, on in zip(traces, visible["visible"], strict=True) if on] == [KERNEL + 3, PARTS + 3, OUTPUT + 3]
     assert len(figures.sliding_window(PICTURE, KERNELS, slides=False).layout.sliders) == 0
+    labels = [step.label for step in steps.steps]
+    assert [label.strip() for label in labels[:2]] == ["0, 0", "0, 1"]
+    assert all(len(label) > len(label.strip()) for label in labels), "blanks keep neighbours apart"
 
 
 def test_colours_of_the_products_mean_the_same_at_every_step():

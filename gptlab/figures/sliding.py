@@ -13,6 +13,7 @@ from gptlab._refuse import refuse
 from gptlab.figures._canvas import MASKED, ORANGE, SKY, area, as_array, canvas, escaped, px, slider
 from gptlab.figures._panels import GREYS, PAGE_PX, SIGNED, cell_axes, fits, panel_title, written_numbers
 
+GAP = "\u2002"  # Plotly names as many places below a slider as fit; so they keep apart
 PADDINGS = ("valid", "same", "full")
 # The trace that shows the whole input, its outline, the window; then the output's cover and the place in it.
 INPUT, OUTLINE, WINDOW, COVER, PLACE, KERNEL, PARTS, OUTPUT = range(8)
@@ -219,7 +220,7 @@ def _sliders(every: Mapping[str, Slide], shown: str, step: int, stride: int) -> 
     for place in range(every[shown].output.size):
         moved = _moved(every, place, stride)
         row, column = divmod(place, n_columns)
-        steps.append((f"{row}, {column}", [{key: moved[key] for key in "xyz"}, moved["traces"]]))
+        steps.append((f"{GAP}{row}, {column}{GAP}", [{key: moved[key] for key in "xyz"}, moved["traces"]]))
     inset = {"x": 0.04, "len": 0.92}  # room for the names at its ends
     sliders = [slider("output at row, column:", steps, step, top=20) | inset]
     if len(every) > 1:

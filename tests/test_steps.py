@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 
 import numpy as np
 import pytest
@@ -90,6 +91,15 @@ def test_colours_mean_the_same_for_every_query(head):
         for query in range(4)
     ]
     assert ends[0] == ends[1] == ends[2] == ends[3]
+
+
+def test_a_small_weighted_value_is_seen_beside_a_large_one(head):
+    colours = [colour for _, colour in figures.attention_steps(*head, list("abcd")).data[4].colorscale]
+    weighted = np.array([[int(part) for part in re.findall(r"\d+", colour)] for colour in colours])
+    middle = len(weighted) // 2
+    for end in (0, -1):  # a tenth of the largest number has a quarter of its colour, or more
+        nearest = weighted[middle + (1 if end else -1)] - weighted[middle]
+        assert np.linalg.norm(nearest) >= 0.25 * np.linalg.norm(weighted[end] - weighted[middle])
 
 
 def test_equal_tokens_keep_their_rows_and_no_label_is_markup(head):

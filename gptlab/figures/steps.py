@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import sample_colorscale
 
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import (
@@ -30,6 +31,11 @@ HEADINGS = ("q · k", "÷ √d<sub>k</sub>", "+ mask", "softmax")
 APPEARS_AT = (1, 2, 3, 4, 5, 3, 4, 1)
 # Pale, so that black numbers can be read on them: blue below 0, orange above.
 PALE = [[0.0, "#8ec3ea"], [0.5, "#f2f2f2"], [1.0, "#f3b07f"]]
+# By the root on either side of 0: the first query, whose only weight is 1, would leave the others' values blank.
+ROOTED_PALE = [
+    [(1 + side) / 2, sample_colorscale(PALE, (1 + np.sign(side) * abs(side) ** 0.5) / 2)[0]]
+    for side in (step / 10 for step in range(-10, 11))
+]
 
 
 class Reckoning(NamedTuple):
@@ -119,6 +125,7 @@ def _traces(every: Sequence[Reckoning], labels: list[str]) -> list[Any]:
     for trace, end in zip([*columns, values], ends, strict=True):
         end = float(end) or 1.0
         trace.update(colorscale=PALE, zmin=-end, zmax=end, showscale=False, hoverongaps=False)
+    values.update(colorscale=ROOTED_PALE)
     for trace in columns:
         trace.update(xgap=3, ygap=1)
     grey = {"size": px(TEXT_PX), "color": INK}

@@ -6,7 +6,7 @@
 
 (() => {
   const TEXT = [1.35, 1.2, 1.1, 1, 0.9, 0.8, 0.7, 0.6]; // letters, the first of these in which all is seen
-  const SMALLEST_PICTURE = 0.7, LARGEST_PICTURE = 1.6;
+  const SMALLEST_PICTURE = 0.55, LARGEST_PICTURE = 1.6;
   const CONTROLS = "input, select, button, summary, a";
   const still = matchMedia("(prefers-reduced-motion: reduce)").matches;
 

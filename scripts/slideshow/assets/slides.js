@@ -45,8 +45,10 @@
     for (const plot of plots) if (plot._fullLayout) fitPicture(section, screen, plot);
   }
 
-  const grown = new ResizeObserver(fit); // when it is drawn
+  const grown = new ResizeObserver(fit);
   document.querySelectorAll(".plot").forEach(plot => grown.observe(plot));
+  const drawn = new MutationObserver(fit); // a picture as high as the room kept for it does not grow
+  document.querySelectorAll(".picture").forEach(picture => drawn.observe(picture, { attributeFilter: ["data-theme"] }));
   document.querySelectorAll(".picture").forEach(picture => picture.setAttribute("data-prevent-swipe", ""));
   Reveal.on("ready", fit);
   Reveal.on("slidechanged", fit);

@@ -121,6 +121,20 @@ class Lab:
         expect(figure).to_be_visible()
         return app, figure
 
+    def app_of(self, call: str, control: str, kind: str | None = None) -> tuple[Locator, Locator]:
+        """The app that the cell with this call shows, scrolled to; by which control and figure it is known."""
+        self.show_cell(self.cell_with(call))
+        return self.app_with(control, kind)
+
+    def still_figure(self, call: str) -> Locator:
+        """The first figure of the cell with this call, before any run, on the way there from the top of the lesson.
+
+        JupyterLab only guesses where what it never drew would be.
+        """
+        last = self.cell_with(call)
+        *_, figure = (self.figures(number).first for number in self.figure_cells() if number <= last)
+        return figure
+
 
 def assert_it_ran(lab: Lab, *, figures: int) -> None:
     """No cell failed, at least so many figures are drawn, and nothing went wrong on the page."""

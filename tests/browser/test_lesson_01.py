@@ -1,16 +1,8 @@
 """Lesson 01 in a real JupyterLab: the table grows, a sentence is scored, the memory of a network is lengthened."""
 
-from playwright.sync_api import Locator
-
-from tests.browser.lab import Lab, assert_it_ran, drawn, press, wait_for_change, wait_until
+from tests.browser.lab import assert_it_ran, drawn, press, wait_for_change, wait_until
 
 LESSON = "01_language_models.ipynb"
-
-
-def app_of(lab: Lab, call: str, control: str) -> tuple[Locator, Locator]:
-    """The app that a cell with this call shows, scrolled to, and its bars."""
-    lab.show_cell(lab.cell_with(call))
-    return lab.app_with(control, "bar")
 
 
 def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
@@ -18,7 +10,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_one_word_more_makes_every_table_larger(ran):
-    app, figure = app_of(ran, "apps.table_size", "words in the text")
+    app, figure = ran.app_of("apps.table_size", "words in the text", "bar")
     (before,) = drawn(figure)
     press(app, "words in the text", "ArrowRight")
     (after,) = wait_for_change(figure, [before])
@@ -28,7 +20,7 @@ def test_one_word_more_makes_every_table_larger(ran):
 
 
 def test_another_order_changes_its_own_bars_alone(ran):
-    app, figure = app_of(ran, "apps.score_words", "order")
+    app, figure = ran.app_of("apps.score_words", "order", "bar")
     before = drawn(figure)
     press(app, "order", "ArrowRight")
     after = wait_for_change(figure, before)
@@ -38,7 +30,7 @@ def test_another_order_changes_its_own_bars_alone(ran):
 
 
 def test_a_sentence_that_is_typed_is_scored(ran):
-    app, figure = app_of(ran, "apps.score_words", "order")
+    app, figure = ran.app_of("apps.score_words", "order", "bar")
     assert len(drawn(figure)[0]["x"]) == 9
     box = app.locator("input[type=text]")
     box.fill("There was once a poet.")
@@ -48,7 +40,7 @@ def test_a_sentence_that_is_typed_is_scored(ran):
 
 
 def test_a_longer_memory_changes_the_bars_and_leaves_the_truth(ran):
-    app, figure = app_of(ran, "apps.last_words", "words that are read")
+    app, figure = ran.app_of("apps.last_words", "words that are read", "bar")
     before = drawn(figure)
     press(app, "words that are read", "ArrowRight")
     after = wait_for_change(figure, before)

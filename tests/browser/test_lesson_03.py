@@ -13,8 +13,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_the_slider_moved_by_keyboard_shows_one_neighbour_more(ran):
-    ran.show_cell(ran.cell_with("apps.nearest_words("))
-    app, figure = ran.app_with("neighbours", "bar")
+    app, figure = ran.app_of("apps.nearest_words(", "neighbours", "bar")
     before = drawn(figure)
     press(app, "neighbours", "ArrowRight")
     after = wait_for_change(figure, before)
@@ -22,8 +21,7 @@ def test_the_slider_moved_by_keyboard_shows_one_neighbour_more(ran):
 
 
 def test_neighbours_follow_what_is_typed_and_a_strange_word_is_answered_in_a_sentence(ran):
-    ran.show_cell(ran.cell_with("apps.nearest_words("))
-    app, figure = ran.app_with("neighbours", "bar")
+    app, figure = ran.app_of("apps.nearest_words(", "neighbours", "bar")
     box = app.locator("input[type=text]")
     box.fill("happy")
     wait_for_words(figure, ["␣sad"])
@@ -36,8 +34,7 @@ def test_neighbours_follow_what_is_typed_and_a_strange_word_is_answered_in_a_sen
 
 
 def test_the_map_is_turned_by_keyboard(ran):
-    ran.show_cell(ran.cell_with("apps.word_map("))
-    app, figure = ran.app_with("turned by", "scatter")
+    app, figure = ran.app_of("apps.word_map(", "turned by", "scatter")
     before = drawn(figure)
     press(app, "turned by", "ArrowRight")
     after = wait_for_change(figure, before)
@@ -46,8 +43,7 @@ def test_the_map_is_turned_by_keyboard(ran):
 
 
 def test_searching_the_map_rings_the_word(ran):
-    ran.show_cell(ran.cell_with("apps.word_map("))
-    app, figure = ran.app_with("search", "scatter")
+    app, figure = ran.app_of("apps.word_map(", "search", "scatter")
     assert not drawn(figure)[-1]["x"]
     before = drawn(figure)
     app.locator("input[type=text]").fill("bat")
@@ -58,7 +54,7 @@ def test_searching_the_map_rings_the_word(ran):
 @pytest.mark.parametrize(("figure_of", "layer"), [("nearest_words", "bar"), ("word_map", "scatter")])
 def test_before_any_run_the_sliders_of_the_still_figures_work(open_notebook, figure_of, layer):
     lab = open_notebook(LESSON)
-    figure = lab.figures(lab.cell_with(f"apps.{figure_of}(")).first
+    figure = lab.still_figure(f"apps.{figure_of}(")
     before = drawn(figure)
     assert before[0]["type"] == layer
     rail = figure.locator(".slider-rail-touch-rect")

@@ -11,8 +11,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_a_step_by_key_adds_a_column_and_another_query_other_numbers(ran):
-    ran.show_cell(ran.cell_with("apps.attention_steps"))
-    app, figure = ran.app_with("step", "heatmap")
+    app, figure = ran.app_of("apps.attention_steps", "step", "heatmap")
     assert figure.evaluate(SHOWN) == 1
     press(app, "step", "ArrowRight")
     ran.page.wait_for_function(f"figure => ({SHOWN})(figure) === 2", arg=figure.element_handle())
@@ -23,8 +22,7 @@ def test_a_step_by_key_adds_a_column_and_another_query_other_numbers(ran):
 
 
 def test_another_layer_has_other_arcs_and_one_word_fewer(ran):
-    ran.show_cell(ran.cell_with("apps.attention_arcs"))
-    app, figure = ran.app_with("words that look")
+    app, figure = ran.app_of("apps.attention_arcs", "words that look")
     before = drawn(figure)
     press(app, "layer", "ArrowLeft")
     other = wait_for_change(figure, before)

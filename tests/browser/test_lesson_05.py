@@ -13,8 +13,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_an_arrow_key_enlarges_a_head_and_home_brings_all_back(ran):
-    ran.show_cell(ran.cell_with("apps.all_heads"))
-    app, figure = ran.app_with("enlarge", "heatmap")
+    app, figure = ran.app_of("apps.all_heads", "enlarge", "heatmap")
     whole = figure.evaluate(RANGE)
     press(app, "enlarge", "ArrowRight")
     first = wait_for_another_range(figure, whole)
@@ -25,8 +24,7 @@ def test_an_arrow_key_enlarges_a_head_and_home_brings_all_back(ran):
 
 
 def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
-    ran.show_cell(ran.cell_with("apps.all_heads"))
-    app, figure = ran.app_with("enlarge", "heatmap")
+    app, figure = ran.app_of("apps.all_heads", "enlarge", "heatmap")
     whole = figure.evaluate(RANGE)
     click(figure, 0.85, 0.18)  # the lower left of the last map of the first row
     enlarged = wait_for_another_range(figure, whole)
@@ -38,8 +36,7 @@ def test_a_click_on_a_map_enlarges_it_and_another_brings_all_back(ran):
 
 
 def test_the_space_key_silences_a_head(ran):
-    ran.show_cell(ran.cell_with("apps.ablate_heads"))
-    app, figure = ran.app_with("silence", "bar")
+    app, figure = ran.app_of("apps.ablate_heads", "silence", "bar")
     before = drawn(figure)
     app.locator("label", has_text="0.0").locator("input[type=checkbox]").press("Space")
     after = wait_for_change(figure, before)

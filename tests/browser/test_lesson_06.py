@@ -13,8 +13,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_the_factor_moved_by_keyboard_changes_the_vector_and_not_its_norm(ran):
-    ran.show_cell(ran.cell_with("apps.layer_norm"))
-    app, figure = ran.app_with("factor", "bar")
+    app, figure = ran.app_of("apps.layer_norm", "factor", "bar")
     before = drawn(figure)
     press(app, "factor", "ArrowRight")
     vector, by_deviation, by_variance = wait_for_change(figure, before)
@@ -25,8 +24,7 @@ def test_the_factor_moved_by_keyboard_changes_the_vector_and_not_its_norm(ran):
 
 
 def test_the_lens_is_coloured_by_another_probability_by_keyboard(ran):
-    ran.show_cell(ran.cell_with("apps.logit_lens"))
-    app, figure = ran.app_with("colour", "heatmap")
+    app, figure = ran.app_of("apps.logit_lens", "colour", "heatmap")
     before = drawn(figure)
     app.locator("button", has_text="the token shown").press("Space")
     (after,) = wait_for_change(figure, before)
@@ -36,8 +34,7 @@ def test_the_lens_is_coloured_by_another_probability_by_keyboard(ran):
 
 
 def test_another_model_is_counted_by_keyboard_and_a_slider_makes_it_ones_own(ran):
-    ran.show_cell(ran.cell_with("apps.parameter_counter"))
-    app, figure = ran.app_with("vocabulary", "bar")
+    app, figure = ran.app_of("apps.parameter_counter", "vocabulary", "bar")
     before = drawn(figure)
     press(app, "model", "ArrowRight")
     medium = wait_for_change(figure, before)
@@ -50,10 +47,7 @@ def test_another_model_is_counted_by_keyboard_and_a_slider_makes_it_ones_own(ran
 
 def test_before_any_run_the_menu_of_the_still_figure_counts_gpt_3(open_notebook):
     lab = open_notebook(LESSON)
-    counter = lab.cell_with("apps.parameter_counter")
-    for number in lab.figure_cells():  # from one to the next: JupyterLab only guesses where what it never drew would be
-        if number <= counter:
-            figure = lab.figures(number).first
+    figure = lab.still_figure("apps.parameter_counter")
     before = drawn(figure)
     figure.locator(".updatemenu-header-group").first.click()
     figure.locator(".updatemenu-dropdown-button", has_text="GPT-3").click()

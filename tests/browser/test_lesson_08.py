@@ -13,8 +13,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_the_tree_grows_by_keyboard_and_width_1_is_a_single_line(ran):
-    ran.show_cell(ran.cell_with("apps.beam_tree"))
-    app, figure = ran.app_with("width", "scatter")
+    app, figure = ran.app_of("apps.beam_tree", "width", "scatter")
     before = drawn(figure)
     press(app, "steps", "Home")
     first = wait_for_change(figure, before)
@@ -28,8 +27,7 @@ def test_the_tree_grows_by_keyboard_and_width_1_is_a_single_line(ran):
 
 
 def test_the_search_follows_what_is_typed(ran):
-    ran.show_cell(ran.cell_with("apps.beam_tree"))
-    app, figure = ran.app_with("width", "scatter")
+    app, figure = ran.app_of("apps.beam_tree", "width", "scatter")
     app.locator("input[type=text]").fill("There was")
     wait_for_words(figure, ["␣once"])
     assert ran.problems == []
@@ -37,8 +35,7 @@ def test_the_search_follows_what_is_typed(ran):
 
 @pytest.mark.parametrize(("slider", "key"), [("temperature", "ArrowRight"), ("top-p", "ArrowLeft"), ("top-k", "Home")])
 def test_each_of_three_sliders_changes_what_is_drawn_from(ran, slider, key):
-    ran.show_cell(ran.cell_with("apps.sampling_cut"))
-    app, figure = ran.app_with("top-p", "bar")
+    app, figure = ran.app_of("apps.sampling_cut", "top-p", "bar")
     before = drawn(figure)
     press(app, slider, key)
     assert wait_for_change(figure, before)[5]["x"] != before[5]["x"]

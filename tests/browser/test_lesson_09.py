@@ -12,8 +12,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_with_nothing_read_behind_it_the_hidden_word_is_in_doubt(ran):
-    ran.show_cell(ran.cell_with("apps.hidden_word"))
-    app, figure = ran.app_with("behind the gap", "bar")
+    app, figure = ran.app_of("apps.hidden_word", "behind the gap", "bar")
     before = drawn(figure)
     press(app, "behind the gap", "Home")
     after = wait_for_change(figure, before)
@@ -26,8 +25,7 @@ def test_with_nothing_read_behind_it_the_hidden_word_is_in_doubt(ran):
 
 
 def test_another_head_and_another_sentence_change_the_look_across(ran):
-    ran.show_cell(ran.cell_with("apps.translation"))
-    app, figure = ran.app_with("head", "heatmap")
+    app, figure = ran.app_of("apps.translation", "head", "heatmap")
     before = drawn(figure)
     press(app, "head", "ArrowRight")
     assert wait_for_change(figure, before)[0]["z"] != before[0]["z"]

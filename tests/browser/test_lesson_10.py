@@ -16,8 +16,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
     [("vanishing, gains", "W_h", 0), ("gated, gains", "all three", 1), ("operations, [", "width", 0)],
 )
 def test_the_slider_moves_the_lines_by_keyboard(ran, cell, slider, line):
-    ran.show_cell(ran.cell_with(cell))
-    app, figure = ran.app_with(slider, "scatter")
+    app, figure = ran.app_of(cell, slider, "scatter")
     before = drawn(figure)
     press(app, slider, "End")
     after = wait_for_change(figure, before)

@@ -10,8 +10,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_a_smaller_beta_goes_further_by_keyboard(ran):
-    ran.show_cell(ran.cell_with("apps.preference_runs"))
-    app, figure = ran.app_with("β", "bar")
+    app, figure = ran.app_of("apps.preference_runs", "β", "bar")
     before = drawn(figure)
     press(app, "β", "End")
     largest = wait_for_change(figure, before)
@@ -22,8 +21,7 @@ def test_a_smaller_beta_goes_further_by_keyboard(ran):
 
 
 def test_a_group_of_answers_changes_with_the_round(ran):
-    ran.show_cell(ran.cell_with("apps.judged_answers"))
-    app, figure = ran.app_with("after round", "bar")
+    app, figure = ran.app_of("apps.judged_answers", "after round", "bar")
     before = drawn(figure)
     press(app, "after round", "ArrowRight")
     second = wait_for_change(figure, before)

@@ -14,8 +14,7 @@ def test_all_cells_run_without_an_error_and_nothing_leaves_the_machine(ran):
 
 
 def test_a_step_by_keyboard_moves_the_window(ran):
-    ran.show_cell(ran.cell_with("apps.sliding_window"))
-    app, figure = ran.app_with("padding", "heatmap")
+    app, figure = ran.app_of("apps.sliding_window", "padding", "heatmap")
     before = drawn(figure)
     press(app, "step", "ArrowLeft")
     after = wait_for_change(figure, before)
@@ -29,8 +28,7 @@ def test_a_step_by_keyboard_moves_the_window(ran):
     ("slider", "key", "size"), [("filter", "ArrowRight", 6), ("padding", "End", 10), ("stride", "End", 4)]
 )
 def test_another_filter_padding_or_stride_gives_another_output(ran, slider, key, size):
-    ran.show_cell(ran.cell_with("apps.sliding_window"))
-    app, figure = ran.app_with("padding", "heatmap")
+    app, figure = ran.app_of("apps.sliding_window", "padding", "heatmap")
     before = drawn(figure)
     press(app, slider, key)
     assert len(wait_for_change(figure, before)[OUTPUT]["z"]) == size
@@ -38,8 +36,7 @@ def test_another_filter_padding_or_stride_gives_another_output(ran, slider, key,
 
 
 def test_a_stride_below_widens_the_field_on_top(ran):
-    ran.show_cell(ran.cell_with("apps.receptive_field"))
-    app, figure = ran.app_with("stride of layer 1", "scatter")
+    app, figure = ran.app_of("apps.receptive_field", "stride of layer 1", "scatter")
     expect(app.get_by_role("status")).to_contain_text("sees 13 inputs")
     before = drawn(figure)
     press(app, "stride of layer 1", "ArrowRight")
@@ -53,10 +50,7 @@ def test_a_stride_below_widens_the_field_on_top(ran):
 
 def test_before_any_run_the_still_figures_sliders_move_the_window_and_choose_a_filter(open_notebook):
     lab = open_notebook(LESSON)
-    number = lab.cell_with("apps.sliding_window")
-    for cell in lab.figure_cells():  # from one to the next: JupyterLab only guesses where what it never drew would be
-        if cell <= number:
-            figure = lab.figures(cell).first
+    figure = lab.still_figure("apps.sliding_window")
     before = drawn(figure)
     rail = figure.locator(".slider-rail-touch-rect").first
     rail.click(position={"x": 5, "y": 5})

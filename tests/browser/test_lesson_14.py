@@ -31,8 +31,7 @@ def test_what_is_typed_is_cut_by_both_tokenizers(ran):
     ],
 )
 def test_an_arrow_key_on_a_slider_changes_the_picture(ran, app, control, kind):
-    ran.show_cell(ran.cell_with(app))
-    live, figure = ran.app_with(control, kind)
+    live, figure = ran.app_of(app, control, kind)
     before = drawn(figure)
     press(live, control, "ArrowRight")
     assert wait_for_change(figure, before) != before
@@ -40,8 +39,7 @@ def test_an_arrow_key_on_a_slider_changes_the_picture(ran, app, control, kind):
 
 
 def test_the_lens_is_coloured_by_the_other_probability_at_a_key(ran):
-    ran.show_cell(ran.cell_with("apps.logit_lens"))
-    live, figure = ran.app_with("colour", "heatmap")
+    live, figure = ran.app_of("apps.logit_lens", "colour", "heatmap")
     before = drawn(figure)
     live.get_by_role("button", name="the token shown").press("Enter")
     assert wait_for_change(figure, before)[0]["z"] != before[0]["z"]

@@ -48,8 +48,7 @@ def test_a_lesson_that_was_not_run_shows_figures_not_their_pictures_and_they_sav
 def test_a_live_figure_saves_as_svg_too(open_notebook):
     lab = open_notebook(LESSON)
     lab.run_all()
-    lab.show_cell(lab.cell_with("machine.next_token"))
-    _, figure = lab.app_with("temperature", "bar")
+    _, figure = lab.app_of("machine.next_token", "temperature", "bar")
     name, picture = downloaded(figure)
     assert name == "gptlab-figure.svg"
     assert "probability" in texts(picture)

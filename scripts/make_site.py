@@ -8,22 +8,12 @@ No kernel is started, and the pages ask no other host for anything: the folder c
 import sys
 from pathlib import Path
 
-from website.course import lessons
+from website.command import ROOT, write_folder
 from website.pages import write_site
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 def main(words: list[str]) -> int:
-    folder = Path(words[0]) if words else ROOT / "site"
-    try:
-        write_site(lessons(ROOT / "notebooks", ROOT / "docs" / "teaching.md"), folder)
-    except ValueError as reason:
-        print(f"no site was written: {reason}", file=sys.stderr)
-        return 1
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    print(f"{folder / 'index.html'}: {size / 1e6:.1f} MB in all")
-    return 0
+    return write_folder(Path(words[0]) if words else ROOT / "site", write_site)
 
 
 if __name__ == "__main__":

@@ -9,21 +9,11 @@ import sys
 from pathlib import Path
 
 from slideshow.decks import write_decks
-from website.course import lessons
-
-ROOT = Path(__file__).resolve().parent.parent
+from website.command import ROOT, write_folder
 
 
 def main(words: list[str]) -> int:
-    folder = Path(words[0]) if words else ROOT / "slides"
-    try:
-        write_decks(lessons(ROOT / "notebooks", ROOT / "docs" / "teaching.md"), folder)
-    except (FileNotFoundError, ValueError) as reason:
-        print(f"no slides were written: {reason}", file=sys.stderr)
-        return 1
-    size = sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
-    print(f"{folder / 'index.html'}: {size / 1e6:.1f} MB in all")
-    return 0
+    return write_folder(Path(words[0]) if words else ROOT / "slides", write_decks)
 
 
 if __name__ == "__main__":

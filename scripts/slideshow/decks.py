@@ -8,17 +8,15 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import FileSystemLoader
 from markupsafe import Markup
 
 from slideshow.screens import sections
+from website import pages
 from website.course import Lesson
-from website.pages import write_assets
 
 HERE = Path(__file__).resolve().parent
-TEMPLATES = Environment(
-    loader=FileSystemLoader(HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-)
+TEMPLATES = pages.TEMPLATES.overlay(loader=FileSystemLoader([HERE / "templates", pages.HERE / "templates"]))
 
 # A package for Python that carries reveal.js; pip puts it here, apart from what is imported.
 PACKAGE = "sphinx-revealjs==3.2.1"
@@ -32,18 +30,18 @@ def write_decks(course: Sequence[Lesson], folder: Path, reveal: Path = REVEAL) -
     ValueError for a lesson that cannot be shown, FileNotFoundError where reveal.js is missing; then nothing is written.
     """
     source = reveal_files(reveal)
-    pages = {lesson.page: deck_html(lesson) for lesson in course}
-    pages["index.html"] = TEMPLATES.get_template("list.html").render(course=course)
+    written = {lesson.page: deck_html(lesson) for lesson in course}
+    written["index.html"] = TEMPLATES.get_template("list.html").render(course=course)
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.html"):
         old.unlink()
-    write_assets(folder / "assets")
+    pages.write_assets(folder / "assets")
     shutil.copytree(HERE / "assets", folder / "assets", dirs_exist_ok=True)
     for name in REVEAL_FILES:
         target = folder / "assets" / "reveal" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(source / name, target)
-    for name, page in pages.items():
+    for name, page in written.items():
         (folder / name).write_text(page, encoding="utf-8", newline="\n")
 
 

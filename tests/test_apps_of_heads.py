@@ -42,7 +42,7 @@ def test_the_slider_enlarges_a_head_without_a_forward_pass(grid, passes):
     whole = tuple(grid.figure.layout.xaxis.range)
     grid.enlarge.value = (1, 1)
     tile = grid.figure.data[3]
-    assert tuple(grid.figure.layout.xaxis.range) == (tile.x[0] - 0.5, tile.x[-1] + 0.5)
+    assert tuple(grid.figure.layout.xaxis.range) == (tile.x0 - 0.5, tile.x0 + 5.5)
     assert list(grid.figure.layout.xaxis.ticktext)[1:] == ["The", "␣cat (2)", "␣saw", "␣the", "␣cat (5)"]
     grid.enlarge.value = "all"
     assert tuple(grid.figure.layout.xaxis.range) == whole
@@ -70,7 +70,7 @@ def test_another_prompt_changes_the_maps_in_place(grid):
     figure = grid.figure
     grid.prompt.box.value = "The dog"
     assert grid.figure is figure and figure.data[0].z.shape == (3, 3)
-    assert figure.data[3].x[0] == 4
+    assert figure.data[3].x0 == 4
 
 
 # Silent heads -----------------------------------------------------------------------------------------------------

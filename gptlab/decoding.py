@@ -179,7 +179,15 @@ def _sampler(
             raise refuse("generator", seed, "a torch.Generator, a whole number as its seed, or None")
         generator.seed() if seed is None else generator.manual_seed(seed)
 
+    untouched = temperature == 1 and top_k is None and top_p in (None, 1)
+
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
-        return drawn(shaped(logits, temperature, top_k, top_p), generator)
+        numbers = torch.rand(len(logits), 1, dtype=torch.float64, generator=generator, device=generator.device)
+        if untouched and logits.dtype == torch.float32:
+            # The softmax alone, and two operations fewer: of unusable logits it makes NaN, of which nothing is drawn.
+            tokens = drawn(logits.softmax(-1), numbers)
+            if tokens is not None:
+                return tokens
+        return drawn(shaped(logits, temperature, top_k, top_p), numbers)
 
     return draw

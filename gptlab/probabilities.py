@@ -63,16 +63,17 @@ def shaped(
     return torch.zeros_like(scaled).scatter(-1, ids, ranked)
 
 
-def drawn(probabilities: Float[Tensor, "B V"], generator: torch.Generator) -> Int64[Tensor, " B"]:
-    """A token for each row: the one in whose part of [0, 1) a uniform number falls.
+def drawn(probabilities: Float[Tensor, "B V"], numbers: Float[Tensor, "B 1"]) -> Int64[Tensor, " B"] | None:
+    """A token for each row: the one in whose part of [0, 1) its number falls, a double. None where NaN is among them.
 
     The parts lie side by side in the order of the ids, each as wide as its probability; so a token without any is never
     drawn. Doubles keep them apart, and a row whose sum rounding has left beside 1 is its own measure.
     """
     ends = probabilities.cumsum(-1, dtype=torch.float64)
-    numbers = torch.rand(len(ends), 1, dtype=torch.float64, generator=generator, device=generator.device)
-    numbers = numbers.to(ends.device)
-    return torch.searchsorted(ends, numbers.mul_(ends.narrow(1, -1, 1)), right=True).flatten()
+    places = numbers.to(ends.device) * ends.narrow(1, -1, 1)
+    if not isfinite(places if places.numel() == 1 else places.sum()):
+        return None
+    return torch.searchsorted(ends, places, right=True).flatten()
 
 
 def _divided(logits: Float[Tensor, "*B V"], temperature: Number) -> Float[Tensor, "*B V"]:

@@ -394,7 +394,17 @@ def test_tokens_are_drawn_as_often_as_their_probabilities_say():
 
 
 @pytest.mark.parametrize("u", [0.0, 0.5, 1 - 2**-53])
-def test_a_token_without_probability_is_never_drawn_not_even_at_the_edges(monkeypatch, u):
-    monkeypatch.setattr(torch, "rand", lambda *shape, **options: torch.full(shape, u, dtype=torch.float64))
+def test_a_token_without_probability_is_never_drawn_not_even_at_the_edges(u):
     rows = torch.tensor([[0, 0.5, 0, 0.5, 0], [0, 0.1, 0, 0.2, 0], [0, 1.0, 0, 1.2, 0]])
-    assert drawn(rows, torch.Generator()).tolist() == ([1, 1, 1] if u == 0 else [3, 3, 3])
+    numbers = torch.full((3, 1), u, dtype=torch.float64)
+    assert drawn(rows, numbers).tolist() == ([1, 1, 1] if u == 0 else [3, 3, 3])
+    assert drawn(rows.index_fill(1, torch.tensor(4), torch.nan), numbers) is None
+
+
+def test_of_infinite_logits_the_same_tokens_are_drawn_shaped_or_not():
+    logits = torch.tensor([0.0, torch.inf, 1.0, torch.inf])
+    start = torch.zeros(40, 1, dtype=torch.int64)
+    plain, shaped = (sample(constant(logits), start, 1, **options, generator=0) for options in ({}, {"top_k": 4}))
+    assert plain.equal(shaped) and set(plain[:, 1].tolist()) == {1, 3}
+    with pytest.raises(ValueError, match="logits"):
+        sample(constant([0.0, torch.nan]), start, 1, generator=0)

@@ -27,8 +27,8 @@ from gptlab.loss import batch_loss
 class Team:
     """The processes of a run, seen by one of them: `rank` counts from 0, the leader, up to `size` - 1."""
 
-    def __init__(self) -> None:
-        self.rank, self.size = distributed.get_rank(), distributed.get_world_size()
+    def __init__(self, device: torch.device) -> None:
+        self.rank, self.size, self.device = distributed.get_rank(), distributed.get_world_size(), device
 
     @property
     def leads(self) -> bool:
@@ -39,6 +39,13 @@ class Team:
         values = [value]
         distributed.broadcast_object_list(values, src=0)
         return values[0]
+
+    def anyone(self, wishes: bool) -> bool:
+        """Whether at least one process wishes it: the same answer in every process."""
+        wish = torch.tensor(float(wishes), device=self.device)
+        with _all_are_there():
+            distributed.all_reduce(wish, distributed.ReduceOp.MAX)
+        return bool(wish)
 
     def copy_leader(self, tensors: Iterable[Tensor]) -> None:
         """Put the leader's numbers into the tensors of every process."""
@@ -59,7 +66,7 @@ def joined(device: torch.device) -> Iterator[Team | None]:
         torch.cuda.set_device(int(os.environ["LOCAL_RANK"]))
     distributed.init_process_group("nccl" if device.type == "cuda" else "gloo")
     try:
-        yield Team()
+        yield Team(device)
         distributed.barrier()  # nobody leaves while another still speaks
         gc.collect()  # a replica is a cycle of references: left alive, it would hold the group's threads past the end
     finally:
@@ -83,18 +90,25 @@ class Replica:
         if len(batch.inputs) < size:
             raise refuse("the rows of a batch", len(batch.inputs), f"at least one for each of the {size} processes")
         share = Batch(*(part[rank::size] for part in batch))
-        try:
+        with _all_are_there():
             with autocast:
                 # Summed and divided by all targets: shares with more padding than others count no more for it.
                 loss = batch_loss(self.model, share, "sum") / batch.n_targets
             (loss * size).backward()  # DistributedDataParallel takes the mean over the processes, we want the sum
             total = loss.detach()
             distributed.all_reduce(total)
-        except RuntimeError as error:
-            if isinstance(error, distributed.DistError) or "gloo" in str(error):  # gloo has no type of its own
-                raise ConnectionError("another process of this run is gone") from error
-            raise
         gradients = [p.grad for p in parameters]
         for p in parameters:
             p.grad = None
         return total.item(), gradients
+
+
+@contextmanager
+def _all_are_there() -> Iterator[None]:
+    """Inside the block, a process that cannot be spoken to any more is a ConnectionError."""
+    try:
+        yield
+    except RuntimeError as error:
+        if isinstance(error, distributed.DistError) or "gloo" in str(error):  # gloo has no type of its own
+            raise ConnectionError("another process of this run is gone") from error
+        raise

@@ -104,11 +104,13 @@ def processes_of(folder):
     return [process for process in processes if str(folder) in (process.info["cmdline"] or ())]
 
 
-def test_ctrl_c_stops_all_and_leaves_a_checkpoint(text, unbroken, tmp_path):
-    ended = broken_off(text, tmp_path / "run", step=14, sent=signal.SIGINT, whom="torchrun")
+@pytest.mark.parametrize(("whom", "answers"), [("torchrun", 1), ("1", 0)])
+def test_ctrl_c_stops_all_after_one_step_and_leaves_a_checkpoint(text, unbroken, tmp_path, whom, answers):
+    """Also where it comes to one process before it comes to the other; the leader alone answers."""
+    ended = broken_off(text, tmp_path / "run", step=14, sent=signal.SIGINT, whom=whom)
     said = ended.stderr
-    assert ended.returncode != 0 and said.count("stopping after this step") == said.count("stopped after step") == 1
-    assert "torchrun … -m gptlab train" in said
+    assert ended.returncode != 0 and said.count("stopping after this step") == answers
+    assert said.count("stopped after step 15") == 1 and "torchrun … -m gptlab train" in said
     on = done(training(text, tmp_path / "run"))
     assert int(on.stdout.split("step ")[1].split()[0]) == 16
     assert losses(tmp_path / "run") == losses(unbroken[0])

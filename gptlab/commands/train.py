@@ -166,7 +166,8 @@ def _train(args: Namespace, model: "GPT", data: "TextCorpus", team: "Team | None
                     if leads:
                         losses.add(step)
                         progress.show(step)
-                    if stop.asked and number < args.steps:
+                    asked = stop.asked is not None
+                    if number < args.steps and (asked if team is None else team.anyone(asked)):
                         break
                 else:
                     return True

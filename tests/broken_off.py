@@ -16,7 +16,7 @@ from gptlab import training
 from gptlab.__main__ import main
 from gptlab.training import Step, train
 
-RANK = os.environ.get("RANK", "0")
+RANK, STARTER = os.environ.get("RANK", "0"), os.getppid()
 
 
 def broken_off(steps: Iterator[Step], number: int, sent: int, whom: str) -> Iterator[Step]:
@@ -27,7 +27,7 @@ def broken_off(steps: Iterator[Step], number: int, sent: int, whom: str) -> Iter
             if step.number == number and whom == RANK:
                 os.kill(os.getpid(), sent)
             if step.number == number and whom == "torchrun" and RANK == "0":
-                os.kill(os.getppid(), sent)
+                os.kill(STARTER, sent)
                 while signal.getsignal(sent).asked is None:  # until it has come back from there
                     time.sleep(0.01)
 

@@ -1,5 +1,8 @@
 """The benchmarks' arithmetic, and that what they compare computes the same."""
 
+import subprocess
+import sys
+
 import pytest
 import torch
 
@@ -8,6 +11,7 @@ from benchmarks import training
 from benchmarks._measure import Comparison, rates, seconds, short
 from benchmarks._models import PlainGPT, S, ours, theirs
 from benchmarks.decoding import generate, prompt
+from tests.lessons import ROOT
 
 NAMES = {
     "attention_norm": "norm1",
@@ -86,3 +90,10 @@ def test_contestants_take_turns_and_the_first_round_is_not_counted():
 @pytest.mark.parametrize(("value", "said"), [(1234.5, "1,234"), (0, "0"), (99.94, "99.9"), (0.03756, "0.0376")])
 def test_figures_are_short(value, said):
     assert short(value) == said
+
+
+def test_the_benchmarks_begin_outside_of_the_tests():
+    run = subprocess.run(
+        [sys.executable, "-m", "benchmarks", "nothing"], cwd=ROOT, capture_output=True, text=True, timeout=300
+    )
+    assert run.returncode == 1 and run.stderr.startswith("there is no nothing; there are greedy, sample"), run.stderr

@@ -13,7 +13,7 @@ from urllib.request import Request, urlopen
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from classroom import running
+from scripts.classroom import running
 from tests.browser.chromium import NONE, find
 from tests.browser.lab import OPEN_MS, Lab
 

@@ -12,7 +12,8 @@ import plotly.graph_objects as go
 
 from gptlab.apps._frame import FigureApp, control
 from gptlab.apps._prompt import Prompt
-from gptlab.figures.probabilities import AFTER_BARS, N_TOKENS, bar_lengths, likeliest, next_token_bars
+from gptlab.figures._rows import bar_lengths
+from gptlab.figures.probabilities import AFTER_BARS, N_TOKENS, likeliest, next_token_bars
 from gptlab.labels import label
 from gptlab.model import GPT
 from gptlab.probabilities import next_token_probabilities

@@ -12,7 +12,8 @@ from gptlab import figures
 from gptlab.apps._frame import control
 from gptlab.apps._text import Typed
 from gptlab.decoding import prompt_ids
-from gptlab.figures.probabilities import N_TOKENS, bar_lengths, likeliest
+from gptlab.figures._rows import bar_lengths
+from gptlab.figures.probabilities import N_TOKENS, likeliest
 from gptlab.tokenizer import Tokenizer
 
 Predict = Callable[[torch.Tensor, int], torch.Tensor]

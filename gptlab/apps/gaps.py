@@ -15,7 +15,8 @@ from gptlab import figures
 from gptlab._refuse import refuse
 from gptlab.apps._frame import control
 from gptlab.apps._text import Typed
-from gptlab.figures.probabilities import N_TOKENS, bar_lengths
+from gptlab.figures._rows import bar_lengths
+from gptlab.figures.probabilities import N_TOKENS
 from gptlab.model import GPT, evaluation_mode
 from gptlab.relatives.masked import GAP, gap_distribution, gap_token
 from gptlab.tokenizer import Piece, Tokenizer

@@ -14,8 +14,9 @@ import torch
 from gptlab.apps._frame import FigureApp
 from gptlab.apps._prompt import Prompt, Reading
 from gptlab.corpus import HeldOut
+from gptlab.figures._rows import bar_lengths
 from gptlab.figures.ablations import ablation_bars
-from gptlab.figures.probabilities import N_TOKENS, bar_lengths, likeliest
+from gptlab.figures.probabilities import N_TOKENS, likeliest
 from gptlab.labels import label
 from gptlab.loss import mean_loss
 from gptlab.model import GPT, evaluation_mode

@@ -1,6 +1,6 @@
 """Rows of one token each: how likely each is by a bar, and by a diamond how likely it truly is.
 
-Axes: n rows, the first on top.
+Axes: V vocabulary, of which n tokens have a row, the first on top; the others may have one together below.
 """
 
 from collections.abc import Sequence
@@ -9,7 +9,29 @@ from typing import Any
 import numpy as np
 import plotly.graph_objects as go
 
-from gptlab.figures._canvas import GREEN, INK, MONO, TEXT_PX, px, token_axis
+from gptlab._refuse import refuse
+from gptlab.figures._canvas import GREEN, INK, MONO, TEXT_PX, as_array, px, token_axis
+
+
+def distribution(name: str, values: Any, size: int | None = None) -> np.ndarray:
+    """Probabilities (V,) of all tokens; ValueError, naming them, where they are none, or not of a vocabulary's size."""
+    values = as_array(values)
+    if values.ndim != 1 or not len(values):
+        raise refuse(f"the shape of {name}", values.shape, "(vocabulary,): the distribution after one text")
+    if size is not None and len(values) != size:
+        raise refuse(f"the number of probabilities in {name}", len(values), f"{size}, one for each token")
+    if not ((values >= 0) & np.isfinite(values)).all() or abs(values.sum(dtype=np.float64) - 1) > 1e-3:
+        raise refuse(f"the sum of {name}", float(values.sum(dtype=np.float64)), "1, of probabilities of at least 0")
+    return values
+
+
+def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
+    """The probabilities of the tokens drawn and, if there are others, of those together: (n,) or (n + 1,)."""
+    probabilities = as_array(probabilities)
+    drawn = probabilities[ids].astype(np.float32)
+    if len(ids) == len(probabilities):
+        return drawn
+    return np.append(drawn, np.float32(np.delete(probabilities, ids).sum(dtype=np.float64)))
 
 
 def row_axis(labels: Sequence[str]) -> dict[str, Any]:

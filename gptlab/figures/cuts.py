@@ -25,6 +25,7 @@ from gptlab.figures._canvas import (
     token_axis,
     token_labels,
 )
+from gptlab.figures._rows import bar_lengths, distribution
 
 N_TOKENS = 10
 ROW_PX = 36
@@ -68,7 +69,7 @@ def sampling_cut(
 
     ValueError, naming it, for what is no distribution, for sizes that differ, and for an n below 1.
     """
-    model = _distribution("model", model)
+    model = distribution("model", as_array(model, np.float64))
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
         raise refuse("n", n, "a whole number of at least 1: the number of tokens to draw")
     ids = likeliest(model, n)
@@ -104,10 +105,10 @@ def number(value: Number | None) -> str:
 
 def shown_of(setting: Setting, ids: np.ndarray) -> dict[str, dict[str, Any]]:
     """What each trace shows of a setting, by the trace's name, in the order of the traces."""
-    scaled = _distribution("scaled", setting.scaled)
-    drawn = _distribution("drawn", setting.drawn, len(scaled))
+    scaled = distribution("scaled", as_array(setting.scaled, np.float64))
+    drawn = distribution("drawn", as_array(setting.drawn, np.float64), len(scaled))
     stays = drawn > 0
-    kept, cut, after = (_rows(values, ids) for values in (scaled * stays, scaled * ~stays, drawn))
+    kept, cut, after = (bar_lengths(values, ids) for values in (scaled * stays, scaled * ~stays, drawn))
     places = np.arange(len(kept), dtype=np.int16)
     # In the last row all others stand together: a cut among them goes through its middle.
     row_k = None if setting.top_k is None else min(setting.top_k - 0.5, len(ids))
@@ -125,27 +126,10 @@ def shown_of(setting: Setting, ids: np.ndarray) -> dict[str, dict[str, Any]]:
     }
 
 
-def _rows(values: np.ndarray, ids: np.ndarray) -> np.ndarray:
-    """The values of the tokens that have a row and, if there are others, of those together."""
-    own = values[ids].astype(np.float32)
-    return own if len(ids) == len(values) else np.append(own, np.float32(np.delete(values, ids).sum()))
-
-
 def _entropy(p: np.ndarray) -> float:
     """In nats."""
     p = p[p > 0]
     return float(-(p * np.log(p)).sum())
-
-
-def _distribution(name: str, values: Any, size: int | None = None) -> np.ndarray:
-    values = as_array(values, np.float64)
-    if values.ndim != 1 or not len(values):
-        raise refuse(f"the shape of {name}", values.shape, "(vocabulary,): the distribution after one text")
-    if size is not None and len(values) != size:
-        raise refuse(f"the number of probabilities in {name}", len(values), f"{size}, as in scaled")
-    if not ((values >= 0) & np.isfinite(values)).all() or abs(values.sum() - 1) > 1e-3:
-        raise refuse(f"the sum of {name}", float(values.sum()), "1, of probabilities of at least 0")
-    return values
 
 
 def _trace(name: str, shown: dict[str, Any]) -> go.Bar | go.Scatter:

@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import BLUE, VERMILION, Number, as_array, canvas, nearest, slider, token_labels
-from gptlab.figures._rows import row_axis, share_axis, share_bars, share_diamonds
+from gptlab.figures._rows import bar_lengths, distribution, row_axis, share_axis, share_bars, share_diamonds
 
 N_TOKENS = 8
 MODEL, AFTER, TRUTH = "model", "after temperature, top-k, top-p", "truth"
@@ -38,7 +38,7 @@ def next_token_bars(
 
     ValueError, naming it, for what is no distribution and for sizes that differ.
     """
-    model = _distribution("model", model)
+    model = distribution("model", model)
     if len(labels) != len(model):
         raise refuse("the number of labels", len(labels), f"{len(model)}, one for each probability of the model")
     if isinstance(n, bool) or not isinstance(n, int) or n < 1:
@@ -49,7 +49,7 @@ def next_token_bars(
     others = [f"{n_others:,} other{'s' * (n_others > 1)}"] if n_others else []
 
     def lengths(name: str, values: Any) -> np.ndarray:
-        return bar_lengths(_distribution(name, values, len(model)), ids)
+        return bar_lengths(distribution(name, values, len(model)), ids)
 
     temperatures = list(after) if isinstance(after, Mapping) else []
     settings = [lengths(f"after[{key}]", after[key]) for key in temperatures]
@@ -79,29 +79,9 @@ def next_token_bars(
 def likeliest(model: Any, truth: Any, n: int) -> np.ndarray:
     """The ids of the n tokens that the model or the truth finds likeliest, in the order of the model, then of ids."""
     model = as_array(model)
-    either = model if truth is None else np.maximum(model, _distribution("truth", truth, len(model)))
+    either = model if truth is None else np.maximum(model, distribution("truth", truth, len(model)))
     chosen = np.sort(np.argsort(-either, kind="stable")[:n])
     return chosen[np.argsort(-model[chosen], kind="stable")]
-
-
-def bar_lengths(probabilities: Any, ids: np.ndarray) -> np.ndarray:
-    """The probabilities of the tokens drawn and, if there are others, of those together: (n,) or (n + 1,)."""
-    probabilities = as_array(probabilities)
-    drawn = probabilities[ids].astype(np.float32)
-    if len(ids) == len(probabilities):
-        return drawn
-    return np.append(drawn, np.float32(np.delete(probabilities, ids).sum(dtype=np.float64)))
-
-
-def _distribution(name: str, values: Any, size: int | None = None) -> np.ndarray:
-    values = as_array(values)
-    if values.ndim != 1 or not len(values):
-        raise refuse(f"the shape of {name}", values.shape, "(vocabulary,): the distribution after one text")
-    if size is not None and len(values) != size:
-        raise refuse(f"the number of probabilities in {name}", len(values), f"{size}, as the model's")
-    if not ((values >= 0) & np.isfinite(values)).all() or abs(values.sum(dtype=np.float64) - 1) > 1e-3:
-        raise refuse(f"the sum of {name}", float(values.sum(dtype=np.float64)), "1, of probabilities of at least 0")
-    return values
 
 
 def _trace(name: str, shares: np.ndarray | None) -> go.Bar | go.Scatter:

@@ -139,7 +139,7 @@ def _continue(
     log_probs: Float64[Tensor, " W"], logits: Float[Tensor, "W V"], width: int, stop_token: int | None
 ) -> BeamStep:
     """Rank the `width` likeliest continuations of each open hypothesis against each other."""
-    logits, _ = usable_logits(logits)
+    logits = usable_logits(logits)
     tokens = likeliest_ids(logits, min(width, logits.shape[1]))  # (W,K)
     token_log_probs = logits.double().log_softmax(-1).gather(-1, tokens)
     totals = (log_probs[:, None] + token_log_probs).flatten()

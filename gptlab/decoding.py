@@ -14,7 +14,7 @@ from jaxtyping import Float, Int64
 from torch import Tensor
 
 from gptlab._refuse import refuse
-from gptlab.probabilities import Number, drawn, is_a, refuse_bad_shaping, shaped, usable_logits
+from gptlab.probabilities import Number, drawn, in_full, is_a, refuse_bad_shaping, shaped, usable_logits
 from gptlab.tokenizer import TextStream, Tokenizer
 from gptlab.window import Model, Window, decoding_mode
 
@@ -164,7 +164,7 @@ def _steps(
 def _likeliest(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
     highest, tokens = logits.max(-1)  # torch: the first of several
     finite = isfinite(highest if highest.numel() == 1 else highest.sum())
-    return tokens if finite else usable_logits(logits)[0].argmax(-1)
+    return tokens if finite else usable_logits(logits).argmax(-1)
 
 
 def _sampler(
@@ -179,15 +179,10 @@ def _sampler(
             raise refuse("generator", seed, "a torch.Generator, a whole number as its seed, or None")
         generator.seed() if seed is None else generator.manual_seed(seed)
 
-    untouched = temperature == 1 and top_k is None and top_p in (None, 1)
-
     def draw(logits: Float[Tensor, "B V"]) -> Int64[Tensor, " B"]:
         numbers = torch.rand(len(logits), 1, dtype=torch.float64, generator=generator, device=generator.device)
-        if untouched and logits.dtype == torch.float32:
-            # The softmax alone, and two operations fewer: of unusable logits it makes NaN, of which nothing is drawn.
-            tokens = drawn(logits.softmax(-1), numbers)
-            if tokens is not None:
-                return tokens
-        return drawn(shaped(logits, temperature, top_k, top_p), numbers)
+        tokens = drawn(shaped(in_full(logits), temperature, top_k, top_p), numbers)
+        # Looked at closely only where nothing could be drawn: that is rare, and each look costs a small model much.
+        return drawn(shaped(usable_logits(logits), temperature, top_k, top_p), numbers) if tokens is None else tokens
 
     return draw

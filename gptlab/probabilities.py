@@ -38,18 +38,18 @@ def next_token_probabilities(
     -inf throughout.
     """
     refuse_bad_shaping(temperature, top_k, top_p)
+    logits = usable_logits(logits)
+    if temperature == 0:
+        return nn.functional.one_hot(logits.argmax(-1), logits.shape[-1]).to(logits.dtype)
     return shaped(logits, temperature, top_k, top_p)
 
 
 def shaped(
-    logits: Num[Tensor, "..."], temperature: Number, top_k: Number | None, top_p: Number | None
+    logits: Float[Tensor, "*B V"], temperature: Number, top_k: Number | None, top_p: Number | None
 ) -> Float[Tensor, "*B V"]:
-    """`next_token_probabilities` for options that were checked before."""
-    logits, highest = usable_logits(logits)
+    """`next_token_probabilities` above temperature 0, nothing checked: of rows that `usable_logits` changes NaN."""
     n_tokens = logits.shape[-1]
-    if temperature == 0:
-        return nn.functional.one_hot(logits.argmax(-1), n_tokens).to(logits.dtype)
-    scaled = logits if temperature == 1 else _divided(logits - highest, temperature)
+    scaled = logits if temperature == 1 else _divided(logits - logits.amax(-1, keepdim=True), temperature)
     n_kept = n_tokens if top_k is None else min(top_k, n_tokens)
     if n_kept == n_tokens and top_p in (None, 1):
         return scaled.softmax(-1)
@@ -92,23 +92,27 @@ def likeliest_ids(logits: Float[Tensor, "*B V"], n: int) -> Int64[Tensor, "*B n"
     return logits.argsort(dim=-1, descending=True, stable=True)[..., :n]
 
 
-def usable_logits(logits: Num[Tensor, "..."]) -> tuple[Float[Tensor, "*B V"], Float[Tensor, "*B 1"]]:
-    """The logits in float32 or float64, +inf and what it beats as 0 and -inf, and each row's maximum: finite.
+def usable_logits(logits: Num[Tensor, "..."]) -> Float[Tensor, "*B V"]:
+    """The logits in float32 or float64, +inf and what it beats as 0 and -inf: each row's maximum is finite.
 
     ValueError, naming the place, for NaN and for a row that is -inf throughout: softmax has no answer there.
     """
     if logits.ndim == 0 or logits.shape[-1] == 0:
         raise refuse("logits' shape", tuple(logits.shape), "(…, vocabulary), with at least one token")
-    if logits.dtype not in (torch.float32, torch.float64):
-        logits = logits.float()
+    logits = in_full(logits)
     highest = logits.amax(-1, keepdim=True)
     if isfinite(highest if highest.numel() == 1 else highest.sum()):  # fewer operations than asking each
-        return logits, highest
+        return logits
     unusable = ~(highest > -torch.inf)  # NaN, the maximum of a row that holds one, is not above it either
     if unusable.any():
         _refuse_row(logits, tuple(unusable.nonzero()[0, :-1].tolist()))
     shared_by = torch.where(logits == torch.inf, 0.0, -torch.inf)
-    return logits.where(highest < torch.inf, shared_by), highest.where(highest < torch.inf, 0.0)
+    return logits.where(highest < torch.inf, shared_by)
+
+
+def in_full(logits: Num[Tensor, "..."]) -> Float[Tensor, "..."]:
+    """The same in float32, or as they are in float32 and float64."""
+    return logits if logits.dtype in (torch.float32, torch.float64) else logits.float()
 
 
 def _refuse_row(logits: Float[Tensor, "*B V"], row: tuple[int, ...]) -> None:

@@ -9,10 +9,9 @@ from html import escape
 from typing import Any
 
 import ipywidgets as widgets
-import numpy as np
 import plotly.graph_objects as go
 
-from gptlab.apps._page import Canvas
+from gptlab.apps._page import Canvas, changes
 from gptlab.figures import _canvas
 
 
@@ -90,8 +89,8 @@ class FigureApp(App):
         # Against what was drawn last, not against what is on the page: there somebody may have zoomed in.
         with self.figure.batch_update():
             for shown, before, after in zip(self.figure.data, self._drawn.data, drawn.data, strict=True):
-                _change(shown, before.to_plotly_json(), after.to_plotly_json())
-            _change(self.figure.layout, self._drawn.layout.to_plotly_json(), drawn.layout.to_plotly_json())
+                _change(shown, before, after)
+            _change(self.figure.layout, self._drawn.layout, drawn.layout)
         self._drawn = drawn
         self.line.say(self.remark())
 
@@ -107,18 +106,9 @@ def control(kind: type[widgets.Widget], name: str, **options: Any) -> widgets.Wi
     return kind(description=name, style={"description_width": "initial"}, layout=layout, **options)
 
 
-def _change(shown: Any, before: dict[str, Any], after: dict[str, Any]) -> None:
-    for key in {**before, **after}:
-        if not _same(before.get(key), after.get(key)):
-            shown[key] = after.get(key)
-
-
-def _same(one: Any, other: Any) -> bool:
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
-    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
-        return np.array_equal(one, other)
-    return one == other
+def _change(shown: Any, before: Any, after: Any) -> None:
+    for key, value in changes(before.to_plotly_json(), after.to_plotly_json()).items():
+        shown[key] = value
 
 
 def _style() -> str:

@@ -12,9 +12,9 @@ from typing import Any
 
 import anywidget
 import ipywidgets as widgets
+import numpy as np
 import plotly.graph_objects as go
 import traitlets
-from plotly.basedatatypes import BasePlotlyType
 
 from gptlab.figures._canvas import CONFIG
 
@@ -91,26 +91,40 @@ class Canvas(go.FigureWidget):
 
     def bring_up_to_date(self) -> None:
         """What was changed in place since then goes to the views that are made from now on, too."""
-        self._widget_data = deepcopy(self._data)
-        self._widget_layout = deepcopy(self._layout)
+        of_traces, of_layout = self._since_announced()
+        if any(of_traces):
+            self._widget_data = deepcopy(self._data)
+        if of_layout:
+            self._widget_layout = deepcopy(self._layout)
 
     def _hear(self, widget: widgets.Widget, content: object, buffers: list[bytes]) -> None:
         """Tell a page that has just drawn the figure as it was announced what has changed since."""
         if content != "drawn":
             return
-        for index, (announced, now) in enumerate(zip(self._widget_data, self._data, strict=True)):
-            if changes := _changes(announced, now):
-                self._send_restyle_msg({name: [value] for name, value in changes.items()}, index)
-        if changes := _changes(self._widget_layout, self._layout):
-            self._send_relayout_msg(changes)
+        of_traces, of_layout = self._since_announced()
+        for index, changed in enumerate(of_traces):
+            if changed:
+                self._send_restyle_msg({name: [value] for name, value in changed.items()}, index)
+        if of_layout:
+            self._send_relayout_msg(of_layout)
+
+    def _since_announced(self) -> tuple[list[dict[str, Any]], dict[str, Any]]:
+        """What has changed of each trace, and of the layout."""
+        of_traces = [changes(*pair) for pair in zip(self._widget_data, self._data, strict=True)]
+        return of_traces, changes(self._widget_layout, self._layout)
 
 
-def _changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
-    """What has another value after, or none any more."""
-    names = [*after, *(name for name in before if name not in after)]
-    return {
-        name: after.get(name) for name in names if not BasePlotlyType._vals_equal(before.get(name), after.get(name))
-    }
+def changes(before: dict[str, Any], after: dict[str, Any]) -> dict[str, Any]:
+    """What of a trace or layout has another value after, or none (None) any more."""
+    return {key: after.get(key) for key in {**before, **after} if not _same(before.get(key), after.get(key))}
+
+
+def _same(one: Any, other: Any) -> bool:
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
+    if isinstance(one, np.ndarray) or isinstance(other, np.ndarray):
+        return np.array_equal(one, other)
+    return one == other
 
 
 _libraries: list[Library] = []

@@ -5,6 +5,7 @@ import json
 import numpy as np
 import pytest
 import torch
+from plotly.colors import hex_to_rgb, unlabel_rgb
 
 from gptlab import apps, figures
 from gptlab.apps.lens import CAME, MOST_ROWS, SAID
@@ -40,9 +41,7 @@ def test_letters_can_be_read_on_every_colour():
 
 def luminance(colour: str) -> float:
     """Relative, as WCAG 2 has it."""
-    digits = colour.removeprefix("#")
-    size = len(digits) // 3
-    shares = [int(digits[n * size : (n + 1) * size] * (3 - size), 16) / 255 for n in range(3)]
+    shares = [part / 255 for part in (unlabel_rgb if colour.startswith("rgb") else hex_to_rgb)(colour)]
     linear = [share / 12.92 if share <= 0.04045 else ((share + 0.055) / 1.055) ** 2.4 for share in shares]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
 

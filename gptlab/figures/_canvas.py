@@ -42,6 +42,7 @@ CONFIG = {"displaylogo": False, "responsive": True, "toImageButtonOptions": SAVE
 LONGEST_LABEL = 24
 ACROSS = 56  # characters that labels of columns have room for
 MOST_TICKS = 24  # labels of 16 px that a side of 440 px holds without touching
+MOST_POWERS = 8  # of ten that an axis names
 
 _ESCAPES = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "%": "&#37;"})
 # A blank inside ⟨F0 9F⟩, as labels write bytes, only parts them.
@@ -136,9 +137,12 @@ def escaped(text: str) -> str:
     return text.translate(_ESCAPES)
 
 
-def power_of_ten(power: int) -> str:
-    """10⁻¹² for -12."""
-    return "10" + str(power).translate(_RAISED)
+def powers_of_ten(low: Number, high: Number) -> dict[str, Any]:
+    """The ticks of a long logarithmic axis from 10^low to 10^high: some powers of ten, written as 10⁻¹²."""
+    step = int(np.ceil((high - low) / MOST_POWERS))
+    powers = [power for power in range(int(np.floor(low)), int(np.ceil(high)) + 1) if power % step == 0]
+    texts = ["10" + str(power).translate(_RAISED) for power in powers]
+    return {"tickmode": "array", "tickvals": [10.0**power for power in powers], "ticktext": texts}
 
 
 def token_axis(labels: Sequence[str], **settings: Any) -> dict[str, Any]:

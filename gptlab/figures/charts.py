@@ -11,13 +11,13 @@ import plotly.graph_objects as go
 
 from gptlab._refuse import refuse
 from gptlab.figures import _canvas
-from gptlab.figures._canvas import INK, Number, as_array, canvas, escaped, power_of_ten
+from gptlab.figures._canvas import INK, Number, as_array, canvas, escaped, powers_of_ten
 
 COLOURS = (_canvas.BLUE, _canvas.VERMILION, _canvas.GREEN, _canvas.ORANGE, _canvas.PURPLE, _canvas.SKY)
 DASHES = ("solid", "dash", "dot", "dashdot", "longdash", "longdashdot")
 PATTERNS = ("", "/", ".", "x", "-", "|")
 MOST_MARKERS = 40  # of more points a line alone is easier to read
-FULL, MOST_POWERS = (-4, 8), 8  # powers of ten that are written in full, and how many others an axis names
+FULL = (-4, 8)  # powers of ten that are written in full
 
 
 def line_chart(
@@ -71,10 +71,7 @@ def _axis(name: str, values: Sequence[Any], logarithmic: bool) -> dict[str, Any]
     low = np.floor(np.log10(min(map(np.nanmin, values))))
     high = np.ceil(np.log10(max(map(np.nanmax, values))))
     if low < FULL[0] or high > FULL[1]:
-        step = int(np.ceil((high - low) / MOST_POWERS))
-        powers = [power for power in range(int(low), int(high) + 1) if power % step == 0]  # fmt: skip
-        texts = [power_of_ten(power) for power in powers]
-        return axis | {"tickmode": "array", "tickvals": [10.0**power for power in powers], "ticktext": texts}
+        return axis | powers_of_ten(low, high)
     steps = (1, 2, 5) if high - low <= 3 else (1,)
     ticks = [step * 10.0**power for power in np.arange(low, high + 1) for step in steps]
     return axis | {"tickmode": "array", "tickvals": ticks, "ticktext": [f"{tick:,.10g}" for tick in ticks]}

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import plotly.graph_objects as go
+from plotly.colors import find_intermediate_color, sample_colorscale
 
 from gptlab._refuse import refuse
 from gptlab.figures._canvas import INK, as_array, canvas, escaped, per_cent_colours, px, token_axis, token_labels
@@ -17,9 +18,9 @@ GRID = 0  # which of the figure's traces that is
 ROW_PX = 30
 # Viridis mixed with white, so that black letters can be read on all of it.
 PALE = [
-    [0, "#9873a1"], [0.125, "#9a8bb6"], [0.25, "#939fbf"], [0.375, "#8cb1c1"], [0.5, "#85c2c0"],
-    [0.625, "#8cd2b9"], [0.75, "#a8e1a8"], [0.875, "#d1ec8e"], [1, "#fef287"],
-]  # fmt: skip
+    [step / 8, find_intermediate_color(sample_colorscale("Viridis", step / 8)[0], "rgb(255, 255, 255)", 0.45, "rgb")]
+    for step in range(9)
+]
 
 
 def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequence[Any]) -> go.Figure:
@@ -48,7 +49,7 @@ def lens_grid(said: Sequence[Sequence[Any]], probabilities: Any, tokens: Sequenc
         z=first,
         text=[[escaped(text) for text in row] for row in texts],
         texttemplate="%{text}",
-        textfont={"size": px(16), "color": "#111"},
+        textfont={"size": px(16), "color": "#111111"},
         coloraxis="coloraxis",
         xgap=1,
         ygap=1,

@@ -23,12 +23,11 @@ from gptlab.figures._canvas import (
     canvas,
     escaped,
     nearest,
-    power_of_ten,
+    powers_of_ten,
     slider,
 )
 
 STYLES = ((BLUE, "solid"), (VERMILION, "dash"), (GREEN, "dot"), (ORANGE, "dashdot"), (PURPLE, "longdash"))
-MOST_TICKS = 8
 
 
 def moving_lines(
@@ -113,19 +112,12 @@ def _ends(lines: Sequence[np.ndarray], logarithmic: bool) -> tuple[float, float]
 def _logarithmic(ends: tuple[Number, Number]) -> dict[str, Any]:
     """A logarithmic axis: of a short one 1, 2 and 5 of each power of ten, of a long one powers alone, as 10⁻¹²."""
     low, high = np.log10(ends[0]), np.log10(ends[1])
+    axis = {"type": "log", "range": [float(low), float(high)]}
+    if high - low > 3.5:
+        return axis | powers_of_ten(low, high)
     powers = np.arange(np.floor(low), np.ceil(high) + 1)
-    if high - low <= 3.5:
-        values = [step * 10.0**power for power in powers for step in (1, 2, 5)]
-        texts = [f"{value:,.10g}" for value in values]
-    else:
-        step = int(np.ceil((high - low) / MOST_TICKS))
-        powers = [int(power) for power in powers if power % step == 0]
-        values = [10.0**power for power in powers]
-        texts = [power_of_ten(power) for power in powers]
-    return {
-        "type": "log", "range": [float(low), float(high)],
-        "tickmode": "array", "tickvals": values, "ticktext": texts,
-    }  # fmt: skip
+    values = [step * 10.0**power for power in powers for step in (1, 2, 5)]
+    return axis | {"tickmode": "array", "tickvals": values, "ticktext": [f"{value:,.10g}" for value in values]}
 
 
 def _description(x: np.ndarray, lines: Mapping[str, np.ndarray], at: str, x_name: str, y_name: str) -> str:

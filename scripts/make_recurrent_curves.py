@@ -112,7 +112,7 @@ def gpt_config(tok, context: int) -> gptlab.GPTConfig:
 
 def made(name: str, tok, args: argparse.Namespace) -> tuple[nn.Module, StoryCorpus | Stream]:
     """A model of that name before its training, and what it is trained on."""
-    if name in ("rnn", "gru", "lstm", "gpt"):
+    if name in RATES:
         data = StoryCorpus(
             ENGLISH_WORLD, tok, context_length=CONTEXT, tokens_per_batch=args.tokens_per_batch,
             held_out_stories=args.held_out, seed=args.seed,
@@ -133,7 +133,7 @@ def made(name: str, tok, args: argparse.Namespace) -> tuple[nn.Module, StoryCorp
     return Pieces(first_weights(gpt_config(tok, PIECE))), stream
 
 
-NAMES = ("rnn", "gru", "lstm", "gpt", "chunks", "window", "carried")
+NAMES = (*RATES, *RATE_OF)
 
 
 def best(name: str, tok, args: argparse.Namespace, rates: Sequence[float]) -> dict:
